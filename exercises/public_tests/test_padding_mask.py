@@ -1,4 +1,4 @@
-"""Try the four mask functions: run `pytest public_tests/test_padding_mask.py` in the folder that holds padding_mask.py."""
+"""Try the masks: run `pytest public_tests/test_padding_mask.py` in the folder that holds padding_mask.py."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_padding_on_the_left():
 
 
 def test_a_length_above_the_number_of_keys_is_refused():
-    with pytest.raises(ValueError, match="lengths|n_keys"):
+    with pytest.raises(ValueError, match=r"lengths|n_keys"):
         padding_mask(np.array([2, 4]), 3)
 
 
@@ -36,7 +36,7 @@ def test_minus_infinity_blocks_in_an_additive_mask():
 
 
 def test_a_bias_is_not_a_mask():
-    with pytest.raises(ValueError, match="mask|convention"):
+    with pytest.raises(ValueError, match=r"mask|convention"):
         as_allowed(np.array([0.0, -1.5]), "additive")
 
 
@@ -48,7 +48,7 @@ def test_a_key_is_readable_when_both_masks_allow_it():
 
 
 def test_masks_with_a_different_number_of_keys_are_refused():
-    with pytest.raises(ValueError, match="causal|keys_allowed"):
+    with pytest.raises(ValueError, match=r"causal|keys_allowed"):
         merge_masks(CAUSAL, np.array([[True]]))
 
 
