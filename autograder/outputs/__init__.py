@@ -1,0 +1,1 @@
+"""Outputs: reports go in, a table or a file comes out."""

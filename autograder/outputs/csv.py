@@ -1,0 +1,49 @@
+"""The marks of a class as a table for spreadsheets: one row per submission."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.outputs.text import number, visible
+from autograder.report import Report, write_whole
+
+# What makes a spreadsheet take a cell for a formula, also in the full width that East Asian editions accept.
+FORMULA_STARTS = tuple("=+-@＝＋－＠")
+
+
+def write_csv(reports: Iterable[Report], exercises: Sequence[str], path: Path) -> Path:
+    """Write the marks, sorted by submission, as UTF-8; ReportError where `path` cannot be written.
+
+    Columns: submission, status, points (of the core exercises), earned (core), bonus, each exercise, reason. A
+    submission that was not graded has empty marks: a zero would be one.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["submission", "status", "points", "earned", "bonus", *exercises, "reason"])
+    writer.writerows(_row(report, exercises) for report in sorted(reports, key=lambda report: report.submission))
+    write_whole(path, text.getvalue().encode())
+    return path
+
+
+def _row(report: Report, exercises: Sequence[str]) -> list[str]:
+    marks = [""] * (3 + len(exercises))
+    if report.graded:
+        earned = {exercise.name: number(exercise.earned) for exercise in report.exercises}
+        totals = [number(report.points), number(report.core_earned), number(report.bonus_earned)]
+        marks = totals + [earned.get(exercise, "") for exercise in exercises]
+    return [_inert(report.submission), report.status, *marks, _inert(_reason(report))]
+
+
+def _reason(report: Report) -> str:
+    if report.reason:
+        return report.reason
+    return "; ".join(f"{exercise.name}: {exercise.reason}" for exercise in report.exercises if exercise.reason)
+
+
+def _inert(text: str) -> str:
+    """Give text as a spreadsheet shows it: with an apostrophe in front where it would be run as a formula."""
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip().startswith(FORMULA_STARTS) else shown

@@ -1,0 +1,217 @@
+"""Reports on the terminal: the table of a class for its instructor, the checks of an exercise for its learner."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from rich import box
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Course, Exercise
+from autograder.outputs.text import number, visible, visible_lines
+from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+
+WIDEST_NAME = 24
+NARROWEST_REMARK = 30
+MOST_LINES = 24
+LONGEST_LINE = 1_000
+
+SIGNS = ("✓", "✗")
+ASCII_SIGNS = ("+", "x")
+
+# How a check that did not simply fail is spoken of.
+ENDINGS = {
+    Outcome.TIMED_OUT: "timed out",
+    Outcome.OUT_OF_MEMORY: "ran out of memory",
+    Outcome.CRASHED: "crashed",
+    Outcome.ERROR: "could not be run",
+}
+
+
+def progress_bar(console: Console) -> Progress:
+    """Give a bar with count and remaining time, which draws nothing where `console` is no terminal."""
+    return Progress(
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def show_class(console: Console, reports: Iterable[Report], course: Course) -> None:
+    """Print one row per submission: earned points by exercise, the total, and a remark where something was unusual.
+
+    Where the terminal is too narrow for the remarks they follow below the table.
+    """
+    ordered = sorted(reports, key=lambda report: report.submission)
+    table = _class_table(ordered, course)
+    room = console.width - Measurement.get(console, console.options.update(width=1_000), table).maximum
+    if room >= NARROWEST_REMARK:
+        console.print(_class_table(ordered, course, with_remarks=True))
+    else:
+        console.print(table)
+        console.print(_remarks_below(ordered))
+    console.print(_counted(ordered))
+
+
+def _class_table(reports: Sequence[Report], course: Course, *, with_remarks: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("submission", vertical="bottom", no_wrap=True)
+    for exercise in course.exercises:
+        table.add_column(_headed(exercise.name.replace("_", "\n"), exercise.points), justify="right", vertical="bottom")
+    table.add_column(_headed("total", course.points), justify="right", vertical="bottom", style="bold")
+    if any(exercise.bonus for exercise in course.exercises):
+        table.add_column("bonus", justify="right", vertical="bottom")
+    if with_remarks:
+        table.add_column("remark", vertical="bottom", overflow="fold")
+    for report in reports:
+        row = [_shortened(report.submission), *_marks(report, course)]
+        table.add_row(*row, *([_remark(report)] if with_remarks else []))
+    return table
+
+
+def _headed(name: str, points: float) -> Text:
+    return Text(name).append(f"\n/{number(points)}", style="dim")
+
+
+def _marks(report: Report, course: Course) -> list[Text]:
+    """Give the cells between name and remark; a submission that was not graded has dashes, since 0 would be a mark."""
+    has_bonus = any(exercise.bonus for exercise in course.exercises)
+    if not report.graded:
+        return [Text("-", style="dim") for _ in range(len(course.exercises) + 1 + has_bonus)]
+    results = {result.name: result for result in report.exercises}
+    cells = [_mark(results.get(exercise.name), exercise) for exercise in course.exercises]
+    cells.append(Text(number(report.core_earned)))
+    return cells + ([Text(number(report.bonus_earned))] if has_bonus else [])
+
+
+def _mark(result: ExerciseResult | None, exercise: Exercise) -> Text:
+    if result is None:
+        return Text("-", style="dim")
+    style = "green" if result.earned >= exercise.points else "red" if result.earned == 0 else "yellow"
+    return Text(number(result.earned), style=style)
+
+
+def _remark(report: Report) -> Text:
+    """Say what the marks do not: a reason for a 0, a time-out, a failure of ours."""
+    if not report.graded:
+        return Text(f"not graded: {visible(report.reason)}", style="red")
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for exercise in report.exercises:
+        for reason in [exercise.reason] if exercise.reason else _endings(exercise):
+            by_reason[visible(reason)].append(exercise.name)
+    remarks = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    if len(by_reason) == 1 and all(exercise.reason for exercise in report.exercises):
+        remarks = [f"everything: {reason}" for reason in by_reason]
+    return Text("\n".join(_cut(remark) for remark in remarks))
+
+
+def _endings(exercise: ExerciseResult) -> list[str]:
+    """Name how checks ended other than passed or failed, each once."""
+    return list({ENDINGS[check.outcome]: None for check in exercise.checks if check.outcome in ENDINGS})
+
+
+def _remarks_below(reports: Sequence[Report]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for report in reports:
+        if remark := _remark(report):
+            grid.add_row(_shortened(report.submission), remark)
+    return Padding(grid, (1, 0, 0, 0)) if grid.row_count else Text()
+
+
+def _counted(reports: Sequence[Report]) -> Text:
+    graded = [report for report in reports if report.graded]
+    line = Text(f"\n{len(graded)} of {len(reports)} submissions graded")
+    if graded:
+        mean = sum(report.core_earned for report in graded) / len(graded)
+        line.append(f"; mean {mean:.1f} of {number(graded[0].points)} points")
+    return line
+
+
+def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
+    """Print one exercise for its learner: what stands in the way first, then the checks by title.
+
+    `feedback` says how much of a failed check is shown: "full", "hint", "title", or "none" for the marks alone.
+    `sentence_of` gives the text for a hint id, or "".
+    """
+    console.print(_headline(result))
+    if result.reason:
+        console.print(_indented(_lines(result.reason), 2))
+    if feedback != "none":
+        signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
+        console.print(Group(*_check_lines(result, feedback, sentence_of, signs)))
+    console.print()
+
+
+def _headline(result: ExerciseResult) -> Text:
+    line = Text(result.name, style="bold")
+    if result.checks:
+        n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
+        line.append(f"  {n_passed} of {len(result.checks)} checks passed", style="not bold")
+    if result.points:
+        line.append(f", {number(result.earned)} of {number(result.points)} points", style="not bold")
+    line.stylize("green" if result.passed else "red", 0, len(result.name))
+    return line
+
+
+def _check_lines(
+    result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str], signs: tuple[str, str]
+) -> Iterable[RenderableType]:
+    """Yield a line for each check, and under a failed one what is known of it, the same words only once."""
+    said: set[str] = set()
+    for check in result.checks:
+        yield _title(check, signs)
+        if check.outcome is Outcome.PASSED or feedback == "title":
+            continue
+        details = [check.message, check.counterexample] if feedback == "full" else []
+        details += [sentence_of(check.hint)]
+        for detail in details:
+            if detail and detail not in said:
+                said.add(detail)
+                yield _indented(_lines(detail), 6)
+
+
+def _title(check: CheckResult, signs: tuple[str, str]) -> Text:
+    passed = check.outcome is Outcome.PASSED
+    line = Text("  ").append(signs[0] if passed else signs[1], style="green" if passed else "red")
+    line.append(f" {visible(check.title)}")
+    if check.outcome in ENDINGS:
+        line.append(f" ({ENDINGS[check.outcome]})", style="red")
+    return line
+
+
+def _indented(text: Text, columns: int) -> Padding:
+    return Padding(text, (0, 0, 0, columns))
+
+
+def _lines(text: str) -> Text:
+    """Give the text's own lines, without what could act on the terminal, and of very many only the first."""
+    lines = visible_lines(text)
+    kept = [_cut(line) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        kept.append(f"... {len(lines) - MOST_LINES} more lines")
+    return Text("\n".join(kept), overflow="fold")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
+
+
+def _shortened(name: str) -> Text:
+    """Give a name in at most WIDEST_NAME terminal cells; Chinese letters take two."""
+    shown = visible(name)
+    if cell_len(shown) > WIDEST_NAME:
+        shown = set_cell_size(shown, WIDEST_NAME - 3).rstrip() + "..."
+    return Text(shown)

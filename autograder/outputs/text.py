@@ -1,0 +1,36 @@
+"""Text of others, made safe to show: names, messages and printed output may hold anything."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Joiners that Persian, Indic scripts and emoji need; other invisible characters are shown as escapes.
+JOINERS = "\u200c\u200d"
+
+
+def visible(text: str) -> str:
+    """Give `text` as one line in which nothing acts on a terminal or reorders what stands beside it.
+
+    Control characters (line ends and tabs too), bidirectional overrides, surrogates and unassigned code points become
+    escapes such as `\\x1b`.
+    """
+    return "".join(letter if _is_visible(letter) else _escape(letter) for letter in text)
+
+
+def visible_lines(text: str) -> list[str]:
+    """Give the lines of `text`, each of them `visible`, with tabs widened to columns of four."""
+    return [visible(line) for line in text.expandtabs(4).replace("\r\n", "\n").strip("\n").split("\n")]
+
+
+def number(value: float) -> str:
+    """Give points as people write them: 18, 87.5, and never a tail that only binary fractions have."""
+    return f"{round(value, 4):.12g}"
+
+
+def _is_visible(letter: str) -> bool:
+    category = unicodedata.category(letter)
+    return letter in JOINERS or category == "Zs" or category[0] in "LMNPS"
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,211 @@
+"""The record of one graded submission: every output is made from it, and other programs read it."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import os
+import secrets
+import unicodedata
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+SCHEMA = 1
+
+# File systems allow 255 bytes a name, some that encrypt only 143.
+LONGEST_NAME = 120
+# Windows opens a device for these, whatever follows the first dot.
+DEVICE_NAMES = frozenset(["con", "prn", "aux", "nul", *(port + n for port in ("com", "lpt") for n in "0123456789¹²³")])
+
+
+class ReportError(Exception):
+    """A file that is no report, or one that cannot be written; one line that says what is wrong."""
+
+
+class Outcome(enum.StrEnum):
+    """How one check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    CRASHED = "crashed"
+    ERROR = "error"
+
+
+class Diagnosis(msgspec.Struct):
+    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it."""
+
+    fault: str
+    explanation: dict[str, str]
+    counterexample: str = ""
+
+
+class CheckResult(msgspec.Struct):
+    """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls."""
+
+    name: str
+    title: str
+    outcome: Outcome
+    points: float
+    earned: float
+    message: str = ""
+    hint: str = ""
+    counterexample: str = ""
+    seconds: float = 0.0
+
+
+class ExerciseResult(msgspec.Struct):
+    """The checks of one exercise; `reason` says why it earned nothing where no single check can."""
+
+    name: str
+    points: float
+    earned: float
+    reason: str = ""
+    diagnosis: list[Diagnosis] = []
+    checks: list[CheckResult] = []
+    bonus: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the exercise is done: checks were run and every one of them passed."""
+        outcomes = {check.outcome for check in self.checks}
+        return not self.reason and outcomes == {Outcome.PASSED}
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """One submission, graded or not; `points` are those of the core exercises, `earned` counts the bonus too."""
+
+    schema: int = SCHEMA
+    submission: str
+    status: Literal["graded", "not_graded"]
+    reason: str = ""
+    fingerprint: str = ""
+    isolation: list[str] = []
+    points: float
+    earned: float = 0.0
+    seconds: float = 0.0
+    exercises: list[ExerciseResult] = []
+    extra_files: list[str] = []
+
+    @property
+    def graded(self) -> bool:
+        """Whether the marks mean anything; a submission that was not graded has none, not even zero."""
+        return self.status == "graded"
+
+    @property
+    def core_earned(self) -> float:
+        """What the core exercises earned, of `points`."""
+        return sum(exercise.earned for exercise in self.exercises if not exercise.bonus)
+
+    @property
+    def bonus_earned(self) -> float:
+        """What the warm-up and stretch exercises earned on top."""
+        return sum(exercise.earned for exercise in self.exercises if exercise.bonus)
+
+
+class _Versioned(msgspec.Struct):
+    schema: int
+
+
+def to_json(report: Report) -> bytes:
+    """Give the report as indented JSON in UTF-8; text that has no UTF-8 form is written as escapes."""
+    try:
+        encoded = msgspec.json.encode(report)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+    return msgspec.json.format(encoded, indent=2) + b"\n"
+
+
+def from_json(data: bytes) -> Report:
+    """Read a report back; ReportError with one line when `data` is not one, or one of another schema."""
+    try:
+        schema = msgspec.json.decode(data, type=_Versioned).schema
+        if schema != SCHEMA:
+            raise ReportError(f"a report of schema {schema}, where this version reads schema {SCHEMA}: grade again")
+        return msgspec.json.decode(data, type=Report)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ReportError(f"not a report: {error}") from None
+
+
+def write_report(report: Report, folder: Path) -> Path:
+    """Write the report whole or not at all, into `folder` (made where missing), and give its path."""
+    path = folder / report_name(report.submission)
+    write_whole(path, to_json(report))
+    return path
+
+
+def report_name(id: str) -> str:
+    """Give a file name for any id: the id itself where every platform takes it, else a likeness and a hash.
+
+    Two ids never share a name. Ids that differ only in upper and lower case have names that differ only so,
+    which is why `find_submissions` refuses such pairs.
+    """
+    if _is_plain(id):
+        return f"{id}.json"
+    digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    likeness = "".join(letter if _is_plain_letter(letter) else "_" for letter in unicodedata.normalize("NFC", id))
+    start = likeness.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore").strip(" .-")
+    return f"{start}~{digest}.json"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Leave at `path` either what was there or all of `data`, also after a power cut; ReportError where it fails."""
+    partial = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise ReportError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last, where the platform can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network file systems know no such call; the file itself is safe by then.
+        with suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_plain(id: str) -> bool:
+    return (
+        bool(id)
+        and len(id.encode("utf-8", "surrogatepass")) <= LONGEST_NAME
+        and all(map(_is_plain_letter, id))
+        and id == unicodedata.normalize("NFC", id)
+        and id == id.strip(" .").lstrip("-")
+        and id.partition(".")[0].strip().casefold() not in DEVICE_NAMES
+    )
+
+
+def _is_plain_letter(letter: str) -> bool:
+    """Say whether a letter, mark or digit of any script, or punctuation that no file system or shell minds."""
+    return letter in " -_.,@+" or unicodedata.category(letter)[0] in "LMN"
+
+
+def _encodable(value: Any) -> Any:
+    """Give the same tree with every text encodable as UTF-8."""
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case list():
+            return [_encodable(item) for item in value]
+        case dict():
+            return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return value
