@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.text import number, visible, visible_lines
 from autograder.report import CheckResult, ExerciseResult, Outcome, Report
@@ -46,6 +47,20 @@ def progress_bar(console: Console) -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+def show_batch(console: Console, batch: Batch, course: Course) -> None:
+    """Print the table of a class, what was left aside, and where the reports are."""
+    show_class(console, batch.reports, course)
+    if batch.stopped:
+        n_left = len(batch.found.submissions) - len(batch.reports)
+        console.print(
+            Text(f"Stopped with {n_left} submissions not graded yet; what is graded is kept.", style="yellow")
+        )
+    if batch.found.ignored:
+        console.print(Text(f"Not submissions, ignored: {', '.join(map(visible, batch.found.ignored))}"))
+    if batch.reports:
+        console.print(Text(f"Reports: {batch.reports_folder}\nMarks:   {batch.marks}"), soft_wrap=True)
 
 
 def show_class(console: Console, reports: Iterable[Report], course: Course) -> None:
@@ -140,12 +155,24 @@ def _counted(reports: Sequence[Report]) -> Text:
     return line
 
 
-def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
-    """Print one exercise for its learner: what stands in the way first, then the checks by title.
+def show_check(
+    console: Console, results: Sequence[ExerciseResult], feedback: str, sentence_of: Callable[[str], str]
+) -> None:
+    """Print each exercise for its learner, then of several the ones that are done and the one to do next.
 
-    `feedback` says how much of a failed check is shown: "full", "hint", "title", or "none" for the marks alone.
-    `sentence_of` gives the text for a hint id, or "".
+    `feedback` says how much of a failed hidden check is shown: "full", "hint", "title", or "none" for the marks alone;
+    public tests, which carry no points, are shown in full. `sentence_of` gives the text for a hint id, or "".
     """
+    for result in results:
+        show_exercise(console, result, feedback if result.points else "full", sentence_of)
+    if len(results) > 1:
+        left = [result.name for result in results if not result.passed]
+        line = f"{len(results) - len(left)} of {len(results)} exercises done"
+        console.print(Text(f"{line}; next: {left[0]}" if left else line, style="bold"))
+
+
+def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
+    """Print one exercise: what stands in the way first, then the checks by title."""
     console.print(_headline(result))
     if result.reason:
         console.print(_indented(_lines(result.reason), 2))

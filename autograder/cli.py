@@ -1,0 +1,164 @@
+"""`attend`: one function per command. What a command needs is imported when it runs, so that --help is quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from autograder.course import Course
+
+# By name, since importing what raises them is what a command that fails early has not done.
+KNOWN_ERRORS = frozenset(
+    [
+        "autograder.course.CourseError",
+        "autograder.submission.SubmissionError",
+        "autograder.report.ReportError",
+        "autograder.grade.GradingError",
+        "autograder.release.ReleaseError",
+    ]
+)
+INTERRUPTED = 130
+
+CoursePath = Annotated[
+    Path | None,
+    typer.Option("--course", metavar="PATH", help="The course.toml, or its folder.", show_default="nearest"),
+]
+Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def attend(context: typer.Context) -> None:
+    """Attention by hand: write softmax, masks and attention yourself, and be told what is wrong."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def grade(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of submissions, or one of them.")],
+    out: Annotated[Path, typer.Option(help="The folder that reports and marks are written to.")] = Path("grades"),
+    trust: Trust = False,
+    course: CoursePath = None,
+) -> None:
+    """Grade a class: one folder or .zip for each submission, or a single one."""
+    raise typer.Exit(_grade(path, out, trust, course))
+
+
+@app.command()
+def check(
+    exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where your modules are.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Try your own modules, and see what is wrong with them."""
+    from autograder.outputs.terminal import show_check
+    from autograder.practice import check, contract_sentence, learner_folder
+
+    loaded = _course(course)
+    chosen = [loaded.exercise(name) for name in exercises or [exercise.name for exercise in loaded.exercises]]
+    results = check(learner_folder(folder, loaded), chosen, loaded)
+    show_check(_console(), results, loaded.feedback, lambda hint: contract_sentence(hint, loaded))
+    raise typer.Exit(0 if all(result.passed for result in results) else 1)
+
+
+@app.command()
+def demo(trust: Trust = False, course: CoursePath = None) -> None:
+    """Grade the small class that comes with the course, into grades/demo."""
+    from autograder.submission import SubmissionError
+
+    path = _course(course).root / "tests" / "data" / "class"
+    if not path.is_dir():
+        raise SubmissionError(f"{path} is not there: the class of the demo comes with the course's repository only")
+    raise typer.Exit(_grade(path, Path("grades", "demo"), trust, course))
+
+
+@app.command()
+def release(
+    stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    course: CoursePath = None,
+) -> None:
+    """Make what learners get from what instructors have."""
+    from autograder.release import write_stubs
+
+    if not stubs:
+        raise typer.BadParameter("say what to release: --stubs")
+    for path in write_stubs(_course(course)):
+        typer.echo(path)
+
+
+def main() -> None:
+    """Run the command that the shell gave, and end with its status."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and give its exit status; what is wrong for a known reason is one line on stderr and status 2."""
+    _show_any_script()
+    try:
+        return int(app(list(arguments), prog_name="attend", standalone_mode=False) or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough; Python must not complain again when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if not (message := _known(error)):
+            raise
+        print(f"attend: {message}", file=sys.stderr)
+        return 2
+
+
+def _known(error: Exception) -> str:
+    """Give the line for an error that the user can mend, or nothing for one that is ours."""
+    from autograder.outputs.text import visible
+
+    if any(f"{kind.__module__}.{kind.__qualname__}" in KNOWN_ERRORS for kind in type(error).__mro__):
+        return visible(str(error))
+    # Typer's errors of usage come from click or from a copy of it, depending on its version.
+    usage = getattr(error, "format_message", None)
+    return f"{visible(usage())} (attend --help says more)" if usage else ""
+
+
+def _grade(path: Path, out: Path, trust: bool, course: Path | None) -> int:
+    from autograder.batch import grade_class
+    from autograder.outputs.terminal import progress_bar, show_batch
+    from autograder.submission import find_submissions
+
+    loaded = _course(course)
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], leave_out=[out])
+    with progress_bar(_console(stderr=True)) as progress:
+        task = progress.add_task("grading", total=len(found.submissions))
+        batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task))
+    show_batch(_console(), batch, loaded)
+    return batch.exit_status
+
+
+def _course(path: Path | None) -> Course:
+    from autograder.course import find_course, load_course
+
+    return load_course(path or find_course())
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def _show_any_script() -> None:
+    """Let a terminal that cannot show a letter have its escape, where Python would end with an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,84 @@
+"""The public tests of an exercise, run as learners run them: by plain pytest in their folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+from autograder.report import CheckResult, ExerciseResult, Outcome
+
+
+def has_public_tests(folder: Path, exercise: str) -> bool:
+    """Say whether the folder has public tests for the exercise."""
+    return _tests_of(folder, exercise).is_file()
+
+
+def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseResult:
+    """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
+
+    The result has a reason instead of checks when pytest could not run them or did not end in time.
+    """
+    result = ExerciseResult(name=exercise, points=0, earned=0)
+    with TemporaryDirectory() as scratch:
+        record = Path(scratch, "results.xml")
+        try:
+            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
+        except subprocess.TimeoutExpired:
+            result.reason = f"stopped after {seconds:g} s: is there a loop that never ends?"
+            return result
+        cases = _cases(record)
+    if not cases:
+        result.reason = f"pytest ended with status {status} and no results: does the module end the program?"
+    elif failure := cases[0].find("error[@message='collection failure']"):
+        result.reason = _last_error(failure.text or "")
+    else:
+        result.checks = [_check(case) for case in cases]
+    return result
+
+
+def _tests_of(folder: Path, exercise: str) -> Path:
+    return folder / "public_tests" / f"test_{exercise}.py"
+
+
+def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
+    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=seconds,
+        check=False,
+    ).returncode
+
+
+def _cases(record: Path) -> list[ElementTree.Element]:
+    try:
+        return list(ElementTree.parse(record).iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        return []
+
+
+def _check(case: ElementTree.Element) -> CheckResult:
+    """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
+    name = case.get("name", "")
+    trouble = next((element for element in case if element.tag in ("failure", "error")), None)
+    return CheckResult(
+        name=name,
+        title=name.removeprefix("test_").replace("_", " "),
+        outcome=Outcome.PASSED if trouble is None else Outcome.FAILED,
+        points=0,
+        earned=0,
+        message="" if trouble is None else trouble.get("message", ""),
+        seconds=float(case.get("time", 0)),
+    )
+
+
+def _last_error(report: str) -> str:
+    """Give the error that kept the tests from being collected, from pytest's lines that begin with E."""
+    lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
+    return "\n".join(lines) or report.strip()
