@@ -1,0 +1,109 @@
+"""What the kit looks like once it is installed: what learners get, and what they must not get."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis")
+
+
+def built(kind: str, folder: Path) -> zipfile.ZipFile:
+    """The archive that the build backend makes, as pip asks it to."""
+    build = f"import hatchling.build as backend, sys; print(backend.build_{kind}(sys.argv[1]))"
+    result = subprocess.run(
+        [sys.executable, "-c", build, str(folder)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    return zipfile.ZipFile(folder / result.stdout.strip())
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules in memory after `code` ran in a fresh interpreter."""
+    report = "import sys; print('loaded', *sorted({name.partition('.')[0] for name in sys.modules}))"
+    result = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    return set(result.stdout.splitlines()[-1].split())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def folders(wheel: zipfile.ZipFile) -> set[str]:
+    return {"/".join(Path(name).parts[:2]) for name in wheel.namelist()}
+
+
+def test_the_wheel_holds_the_program_and_nothing_else(wheel: zipfile.ZipFile):
+    tops = {Path(name).parts[0] for name in wheel.namelist()}
+    assert tops == {"autograder", "attention_by_hand-0.1.0.dist-info"}
+
+
+@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "stand_ins"])
+def test_the_wheel_holds_what_a_learner_needs(folders: set[str], part: str):
+    assert f"autograder/{part}" in folders
+
+
+@pytest.mark.parametrize("part", ["autograder/suites", "autograder/faults", "solutions", "tests", "exercises"])
+def test_the_wheel_leaves_out_what_gives_answers_away(folders: set[str], wheel: zipfile.ZipFile, part: str):
+    assert part not in folders
+    assert not [name for name in wheel.namelist() if part.rpartition("/")[2] in Path(name).parts]
+
+
+def test_no_region_of_a_solution_is_in_the_wheel(wheel: zipfile.ZipFile):
+    packed = [wheel.read(name).decode() for name in wheel.namelist()]
+    for solution in (REPOSITORY / "solutions").glob("*.py"):
+        openings = solution.read_text().split("### BEGIN SOLUTION")[1:]
+        regions = [text.partition("### END SOLUTION")[0] for text in openings]
+        assert regions
+        assert not [region for region in regions for text in packed if region.strip() in text]
+
+
+def test_the_wheel_brings_the_licence(wheel: zipfile.ZipFile):
+    name = "attention_by_hand-0.1.0.dist-info/licenses/LICENSE"
+    assert wheel.read(name) == (REPOSITORY / "LICENSE").read_bytes()
+
+
+def test_the_wheel_makes_the_command(wheel: zipfile.ZipFile):
+    entry_points = wheel.read("attention_by_hand-0.1.0.dist-info/entry_points.txt").decode()
+    assert entry_points == "[console_scripts]\nattend = autograder.cli:main\n"
+
+
+def test_an_editable_install_puts_a_path_into_site_packages_and_no_code(tmp_path: Path):
+    archive = built("editable", tmp_path)
+    names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    assert names == ["_attention_by_hand.pth"]
+    assert archive.read(names[0]).decode().strip() == str(REPOSITORY)
+
+
+def test_every_direct_dependency_is_pinned_in_the_constraints():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    wanted = {requirement.partition(">=")[0] for group in groups for requirement in group}
+    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0] for line in lines if not line.startswith("#")}
+    assert pinned == wanted
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["grade", "--help"], ["check", "--help"], ["release", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]):
+    code = (
+        f"import sys; sys.argv = ['attend', *{arguments!r}]\n"
+        "from autograder.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code, end.code\n"
+    )
+    assert loaded_by(code).isdisjoint(HEAVY)
+
+
+def test_reading_the_course_loads_nothing_heavy():
+    code = "from autograder.course import find_course, load_course; load_course(find_course())"
+    assert loaded_by(code).isdisjoint(HEAVY)
