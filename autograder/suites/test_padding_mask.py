@@ -23,7 +23,7 @@ def as_bool(result):
 def test_padding_on_the_right_leaves_the_first_keys(learner):
     assert_equal(as_bool(learner.padding_mask(np.array([2]), 3)), bits("110"))
     assert_equal(as_bool(learner.padding_mask(np.array([2, 4, 1]), 5)), bits("11000", "11110", "10000"))
-    assert_equal(as_bool(learner.padding_mask(np.array([3, 1, 2]), 3, "right")), bits("111", "100", "110"))
+    assert_equal(as_bool(learner.padding_mask(np.array([3, 1, 2]), 4, "right")), bits("1110", "1000", "1100"))
 
 
 @points(1)
@@ -33,6 +33,7 @@ def test_padding_on_the_right_leaves_the_first_keys(learner):
 def test_lengths_at_both_ends_of_the_range_count_exactly(learner):
     assert_equal(as_bool(learner.padding_mask(np.array([0, 1]), 1)), bits("0", "1"))
     assert_equal(as_bool(learner.padding_mask(np.array([0, 1, 3, 4]), 4)), bits("0000", "1000", "1110", "1111"))
+    assert_equal(as_bool(learner.padding_mask(np.array([0, 3, 4]), 4, "left")), bits("0000", "0111", "1111"))
 
 
 @points(1)
@@ -41,8 +42,8 @@ def test_lengths_at_both_ends_of_the_range_count_exactly(learner):
 @seen_in("huggingface/transformers#26572", "pytorch/pytorch#110213", "allenai/OLMo#322")
 def test_padding_on_the_left_leaves_the_last_keys(learner):
     assert_equal(as_bool(learner.padding_mask(np.array([2]), 3, "left")), bits("011"))
-    lengths = np.array([2, 0, 5, 1])
-    assert_equal(as_bool(learner.padding_mask(lengths, 5, side="left")), bits("00011", "00000", "11111", "00001"))
+    lengths = np.array([2, 4, 1])
+    assert_equal(as_bool(learner.padding_mask(lengths, 5, side="left")), bits("00011", "01111", "00001"))
 
 
 @points(1)
@@ -54,7 +55,7 @@ def test_a_length_that_does_not_fit_is_refused(learner):
             learner.padding_mask(np.array(lengths), 3)
     with raises(ValueError, naming=("lengths", "n_keys")):
         learner.padding_mask(np.array([1, 4]), 3, side="left")
-    assert_equal(as_bool(learner.padding_mask(np.array([0, 2, 3]), 3)), bits("000", "110", "111"))
+    assert_equal(as_bool(learner.padding_mask(np.array([1, 2]), 3)), bits("100", "110"))
 
 
 @points(1)
@@ -63,8 +64,8 @@ def test_a_length_that_does_not_fit_is_refused(learner):
 def test_an_unknown_side_is_refused(learner):
     for side in ("top", "", "Left", "both"):
         with raises(ValueError, naming=("side",)):
-            learner.padding_mask(np.array([1, 2]), 2, side)
-    assert_equal(as_bool(learner.padding_mask(np.array([1, 2]), 2, side="right")), bits("10", "11"))
+            learner.padding_mask(np.array([1, 2]), 3, side)
+    assert_equal(as_bool(learner.padding_mask(np.array([1, 2]), 3, side="right")), bits("100", "110"))
 
 
 @points(1)
@@ -228,16 +229,17 @@ def test_every_function_returns_booleans(learner):
 @hint("padding_mask.memory")
 @seen_in("huggingface/transformers#31008", "exercism/python#1874")
 def test_the_arguments_stay_as_they_were_and_every_result_is_new(learner):
-    additive = np.array([[0.0, -np.inf]])
+    additive = np.array([[0.0, -np.inf, np.finfo(np.float64).min]])
+    causal, keys_allowed = bits("10", "11"), bits("01")
     for function, arguments, expected in (
         ("as_allowed", (bits("10"), "allowed"), bits("10")),
         ("as_allowed", (bits("10"), "allowed"), bits("10")),
         ("as_allowed", (bits("01"), "blocked"), bits("10")),
-        ("as_allowed", (additive, "additive"), bits("10")),
-        ("padding_mask", (np.array([2, 1]), 2), bits("11", "10")),
-        ("padding_mask", (np.array([2, 1]), 2, "left"), bits("11", "01")),
-        ("merge_masks", (bits("10", "11"), bits("11")), bits("10", "11").reshape(1, 1, 2, 2)),
-        ("merge_masks", (bits("10", "11"), bits("11")), bits("10", "11").reshape(1, 1, 2, 2)),
+        ("as_allowed", (additive, "additive"), bits("100")),
+        ("padding_mask", (np.array([2, 1]), 3), bits("110", "100")),
+        ("padding_mask", (np.array([2, 1]), 3, "left"), bits("011", "001")),
+        ("merge_masks", (causal, bits("11")), causal.reshape(1, 1, 2, 2)),
+        ("merge_masks", (causal, keys_allowed), bits("00", "01").reshape(1, 1, 2, 2)),
         ("fully_masked_rows", (bits("00", "10"),), np.array([True, False])),
         ("fully_masked_rows", (bits("00", "10"),), np.array([True, False])),
     ):
