@@ -111,6 +111,11 @@ class _Versioned(msgspec.Struct):
     schema: int
 
 
+def alphabetical(id: str) -> tuple[str, str]:
+    """Give the key that sorts ids as a class list does, small and capital letters together."""
+    return id.casefold(), id
+
+
 def to_json(report: Report) -> bytes:
     """Give the report as indented JSON in UTF-8; text that has no UTF-8 form is written as escapes."""
     try:
@@ -147,7 +152,9 @@ def report_name(id: str) -> str:
     if _is_plain(id):
         return f"{id}.json"
     digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    likeness = "".join(letter if _is_plain_letter(letter) else "_" for letter in unicodedata.normalize("NFC", id))
+    # Without dots, since the part before the first one must not name a device.
+    plain = "".join(letter if _is_plain_letter(letter) else "_" for letter in unicodedata.normalize("NFC", id))
+    likeness = plain.replace(".", "_")
     start = likeness.encode()[: LONGEST_NAME - len(digest)].decode(errors="ignore").strip(" .-")
     return f"{start}~{digest}.json"
 

@@ -17,6 +17,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from autograder.report import alphabetical
+
 MIB = 1 << 20
 LARGEST_MODULE = MIB
 LARGEST_ARCHIVE = 16 * MIB
@@ -69,7 +71,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Found:
-    """The submissions under a path, sorted by id, and the names of what lies beside them."""
+    """The submissions under a path, in the order of `alphabetical`, and the names of what lies beside them."""
 
     submissions: list[Submission | Refused]
     ignored: list[str]
@@ -116,7 +118,7 @@ def find_submissions(path: Path, exercises: Sequence[str], leave_out: Sequence[P
     if not by_id:
         raise SubmissionError(f"{path}: no submission in it; {_expected(exercises)}")
     found = [submission for entries in by_id.values() for submission in _one_of_each(entries, exercises)]
-    return Found(sorted(found, key=lambda submission: submission.id), ignored)
+    return Found(sorted(found, key=lambda submission: alphabetical(submission.id)), ignored)
 
 
 def has_module(folder: Path, exercises: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.outputs.text import number, visible
-from autograder.report import Report, write_whole
+from autograder.report import Report, alphabetical, write_whole
 
 # What makes a spreadsheet take a cell for a formula, also in the full width that East Asian editions accept.
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
@@ -23,7 +23,8 @@ def write_csv(reports: Iterable[Report], exercises: Sequence[str], path: Path) -
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["submission", "status", "points", "earned", "bonus", *exercises, "reason"])
-    writer.writerows(_row(report, exercises) for report in sorted(reports, key=lambda report: report.submission))
+    ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
+    writer.writerows(_row(report, exercises) for report in ordered)
     write_whole(path, text.getvalue().encode())
     return path
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.text import number, visible, visible_lines
-from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+from autograder.report import CheckResult, ExerciseResult, Outcome, Report, alphabetical
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -68,7 +68,7 @@ def show_class(console: Console, reports: Iterable[Report], course: Course) -> N
 
     Where the terminal is too narrow for the remarks they follow below the table.
     """
-    ordered = sorted(reports, key=lambda report: report.submission)
+    ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
     table = _class_table(ordered, course)
     room = console.width - Measurement.get(console, console.options.update(width=1_000), table).maximum
     if room >= NARROWEST_REMARK:
