@@ -139,10 +139,9 @@ def test_every_size_may_be_one_and_may_differ_from_the_others(learner, reference
         ((1, 2, 1), 3, 4, 6, 5),
     ]
     for leading, n_queries, n_keys, d_k, d_v in sizes:
-        query, key = normal(rng, *leading, n_queries, d_k), normal(rng, *leading, n_keys, d_k)
-        value = normal(rng, *leading, n_keys, d_v)
-        returned = learner.attention(query * 0.0, key, value)
-        assert_attends(returned, reference.attention(query * 0.0, key, value))
+        query = normal(rng, *leading, n_queries, d_k) * (d_k == 1)
+        key, value = normal(rng, *leading, n_keys, d_k), normal(rng, *leading, n_keys, d_v)
+        assert_attends(learner.attention(query, key, value), reference.attention(query, key, value))
 
 
 @points(1)
@@ -264,8 +263,8 @@ def test_a_fully_masked_row_has_neither_weights_nor_output(learner, reference, r
 @hint("attention.huge_masked")
 @seen_in("pytorch/pytorch#101967", "onnx/onnx#8068")
 def test_what_is_masked_may_be_huge(learner, reference):
-    allowed = mask("101", "001", "000")
-    query = torch.tensor([[1.0], [-1.0], [0.5]], dtype=torch.float64)
+    allowed = mask("101", "001")
+    query = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
     key = torch.tensor([[0.25], [0.0], [-0.5]], dtype=torch.float64)
     expected = reference.attention(query, key, VALUES, allowed)
     hidden = torch.tensor([[0.0], [1.0], [0.0]], dtype=torch.float64)
@@ -350,10 +349,10 @@ def test_no_gradient_reaches_what_a_row_may_not_read(learner, reference, rng):
         assert_gradients(found, expected)
 
 
-@points(1)
+@points(0.5)
 @promise("dtype", "accuracy")
 @hint("attention.dtype")
-@seen_in("facebookresearch/fairseq#3575", "NVIDIA/apex#1052", "sonos/tract#2586", "netket/netket#1218")
+@seen_in("facebookresearch/fairseq#3575", "NVIDIA/apex#1052", "netket/netket#1218")
 def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference, rng):
     causal = torch.ones(4, 6, dtype=torch.bool).tril(2)
     for dtype in DTYPES:
@@ -364,13 +363,22 @@ def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference
         own_output, own_weights = both(learner.attention(*arguments, causal))
         assert_close(own_weights, weights, dtype=dtype, terms=6, logits=logits)
         assert_close(own_output, output, dtype=dtype, terms=6, logits=logits, scale=value.abs().max().item())
-    # Where the exponential of a score itself would overflow, and where a sum of many small numbers could stall.
-    query, key = torch.ones(1, 1), torch.tensor([[1000.0], [1001.0], [-1000.0]])
-    expected = reference.attention(query.double(), key.double(), VALUES)[1]
-    assert_close(both(learner.attention(query, key, VALUES.float()))[1], expected, dtype=torch.float32, logits=1001.0)
+
+
+@points(0.5)
+@promise("accuracy")
+@hint("attention.large_scores")
+@seen_in("tensorflow/tensorflow#10142", "linxiaow/EECS498-Deep-Learning-for-Vision#2", "sonos/tract#2586")
+def test_large_scores_and_long_rows_are_accurate_too(learner, reference):
+    # Exponentials that overflow, rows far apart from each other, and a sum of small numbers that could stall.
+    key, value = torch.tensor([[1000.0], [1001.0], [-1000.0]]), VALUES.float()
+    for query in (torch.tensor([[1.0]]), torch.tensor([[-1.0], [0.0], [1.0]])):
+        expected = reference.attention(query.double(), key.double(), VALUES)[1]
+        assert_close(both(learner.attention(query, key, value))[1], expected, dtype=torch.float32, logits=1001.0)
     equal = torch.zeros(512, 1, dtype=torch.bfloat16)
     _, weights = both(learner.attention(equal[:1], equal, equal))
-    assert_close(weights, torch.full((1, 512), 1 / 512, dtype=torch.float64), dtype=torch.bfloat16, terms=512)
+    expected = torch.full((1, 512), 1 / 512, dtype=torch.float64)
+    assert_close(in_dtype(weights, torch.bfloat16), expected, dtype=torch.bfloat16, terms=512)
 
 
 @points(1)
@@ -381,11 +389,11 @@ def test_in_half_precision_the_dot_product_does_not_overflow_before_scaling(lear
     for dtype, element, d_k in ((torch.float16, 40.0, 64), (torch.float16, 160.0, 5), (torch.bfloat16, 6.2e18, 64)):
         query = torch.full((2, d_k), element, dtype=dtype)
         key = torch.full((3, d_k), element, dtype=dtype)
-        key[2] = -element
+        key[0], key[2] = 0.9 * element, -element
         output, weights = both(learner.attention(query, key, VALUES.to(dtype)))
-        expected = torch.tensor([[0.5, 0.5, 0.0]], dtype=torch.float64).expand(2, 3)
+        expected = torch.tensor([[0.0, 1.0, 0.0]], dtype=torch.float64).expand(2, 3)
         assert_close(in_dtype(weights, dtype), expected, dtype=dtype)
-        assert_close(in_dtype(output, dtype), torch.full((2, 1), 2.5, dtype=torch.float64), dtype=dtype)
+        assert_close(in_dtype(output, dtype), torch.full((2, 1), 4.0, dtype=torch.float64), dtype=dtype)
 
 
 @points(0.5)
@@ -443,7 +451,7 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
     )
     sliced = normal(rng, 8, 2)[::2, 1:], normal(rng, 12, 2)[1::2, :1], normal(rng, 6, 14)[:, ::2]
     expanded = normal(rng, 1, 1).expand(2, 4, 1), normal(rng, 6, 1).expand(2, 6, 1), normal(rng, 1, 7).expand(2, 6, 7)
-    allowed = mask("1", "1", "0", "1").expand(4, 6)
+    allowed = mask("1").expand(4, 6)
     for query, key, value in (sliced, transposed, expanded):
         expected = reference.attention(query, key, value, allowed)
         assert_attends(learner.attention(query, key, value, allowed), expected)
@@ -455,11 +463,12 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
 @seen_in("exercism/python#1874", "huggingface/transformers#31008")
 def test_arguments_stay_as_they_are_and_results_are_new(learner, reference, rng):
     cases = [(((1, 1), (1, 1), (1, 2)), None), (((1, 1), (1, 1), (1, 2)), mask("1"))]
-    cases += [(((4, 1), (6, 1), (6, 7)), mask("111110"))] * 2
-    cases += [(((2, 4, 5), (2, 6, 5), (2, 6, 7)), mask("111100", "111110", "000000", "111111"))]
+    cases += [(((4, 5), (6, 5), (6, 7)), mask("111110")), (((4, 5), (6, 5), (6, 7)), mask("111110"))]
+    cases += [(((2, 4, 5), (2, 6, 5), (2, 6, 7)), mask("111100", "111110", "000001", "111111"))]
     for shapes, allowed in cases:
         query, key, value = (normal(rng, *shape) for shape in shapes)
-        returned = learner.attention(query * 0.0, key, value, allowed)
-        assert_attends(returned, reference.attention(query * 0.0, key, value, allowed))
-        assert_untouched(learner)
-        assert_unshared(learner)
+        # All scores are 0, but not all that goes into them.
+        for arguments in ((query * 0.0, key, value, allowed), (query, key * 0.0, value, allowed)):
+            assert_attends(learner.attention(*arguments), reference.attention(*arguments))
+            assert_untouched(learner)
+            assert_unshared(learner)
