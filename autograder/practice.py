@@ -42,13 +42,14 @@ def is_hidden(exercise: Exercise, course: Course) -> bool:
 
 
 def contract_sentence(hint: str, course: Course) -> str:
-    """Give the sentence of the contract that a hint id such as "softmax.shift" points at, or nothing."""
+    """Quote the sentence of the contract that a hint id such as "softmax.shift" points at, or give nothing."""
     exercise, _, key = hint.partition(".")
     file = course.paths.exercises / "contract" / f"{exercise}.en.toml"
     try:
-        return str(tomllib.loads(file.read_text(encoding="utf-8")).get(key, ""))
+        sentence = tomllib.loads(file.read_text(encoding="utf-8")).get(key)
     except (OSError, ValueError):
         return ""
+    return f"The contract says: {sentence}" if sentence else ""
 
 
 def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list[ExerciseResult]:

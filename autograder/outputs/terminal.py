@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,6 +22,9 @@ from autograder.report import CheckResult, ExerciseResult, Outcome, Report, alph
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
+HEADING_LINES = 3
+# Terminals disagree by a cell or two about letters of some scripts; a line must not break because of it.
+SLACK = 4
 MOST_LINES = 24
 LONGEST_LINE = 1_000
 
@@ -70,33 +74,38 @@ def show_class(console: Console, reports: Iterable[Report], course: Course) -> N
     """
     ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
     table = _class_table(ordered, course)
-    room = console.width - Measurement.get(console, console.options.update(width=1_000), table).maximum
+    width = console.width - SLACK
+    room = width - Measurement.get(console, console.options.update(width=1_000), table).maximum
     if room >= NARROWEST_REMARK:
-        console.print(_class_table(ordered, course, with_remarks=True))
+        console.print(_class_table(ordered, course, with_remarks=True), width=width)
     else:
         console.print(table)
-        console.print(_remarks_below(ordered))
+        console.print(_remarks_below(ordered), width=width)
+    console.print()
     console.print(_counted(ordered))
 
 
 def _class_table(reports: Sequence[Report], course: Course, *, with_remarks: bool = False) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("submission", vertical="bottom", no_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(_headed("submission"), no_wrap=True)
     for exercise in course.exercises:
-        table.add_column(_headed(exercise.name.replace("_", "\n"), exercise.points), justify="right", vertical="bottom")
-    table.add_column(_headed("total", course.points), justify="right", vertical="bottom", style="bold")
+        table.add_column(_headed(*exercise.name.split("_"), of=exercise.points), justify="right")
+    table.add_column(_headed("total", of=course.points), justify="right", style="bold")
     if any(exercise.bonus for exercise in course.exercises):
-        table.add_column("bonus", justify="right", vertical="bottom")
+        table.add_column(_headed("bonus"), justify="right")
     if with_remarks:
-        table.add_column("remark", vertical="bottom", overflow="fold")
+        table.add_column(_headed(" remark"), overflow="fold")
     for report in reports:
         row = [_shortened(report.submission), *_marks(report, course)]
-        table.add_row(*row, *([_remark(report)] if with_remarks else []))
+        table.add_row(*row, *([Padding(_remark(report), (0, 0, 0, 1))] if with_remarks else []))
     return table
 
 
-def _headed(name: str, points: float) -> Text:
-    return Text(name).append(f"\n/{number(points)}", style="dim")
+def _headed(*words: str, of: float | None = None) -> Text:
+    """Give a heading with a word on each line and the points last, filled up from above so that all end level."""
+    points = [] if of is None else [f"/{number(of)}"]
+    above = [""] * (HEADING_LINES - len(words) - len(points))
+    return Text("\n".join([*above, *words, *points]))
 
 
 def _marks(report: Report, course: Course) -> list[Text]:
@@ -143,12 +152,12 @@ def _remarks_below(reports: Sequence[Report]) -> RenderableType:
     for report in reports:
         if remark := _remark(report):
             grid.add_row(_shortened(report.submission), remark)
-    return Padding(grid, (1, 0, 0, 0)) if grid.row_count else Text()
+    return Padding(grid, (1, 0, 0, 0)) if grid.row_count else Text(end="")
 
 
 def _counted(reports: Sequence[Report]) -> Text:
     graded = [report for report in reports if report.graded]
-    line = Text(f"\n{len(graded)} of {len(reports)} submissions graded")
+    line = Text(f"{len(graded)} of {len(reports)} submissions graded")
     if graded:
         mean = sum(report.core_earned for report in graded) / len(graded)
         line.append(f"; mean {mean:.1f} of {number(graded[0].points)} points")
@@ -175,7 +184,7 @@ def show_exercise(console: Console, result: ExerciseResult, feedback: str, sente
     """Print one exercise: what stands in the way first, then the checks by title."""
     console.print(_headline(result))
     if result.reason:
-        console.print(_indented(_lines(result.reason), 2))
+        console.print(_Indented(_lines(result.reason), 2))
     if feedback != "none":
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
         console.print(Group(*_check_lines(result, feedback, sentence_of, signs)))
@@ -183,14 +192,15 @@ def show_exercise(console: Console, result: ExerciseResult, feedback: str, sente
 
 
 def _headline(result: ExerciseResult) -> Text:
-    line = Text(result.name, style="bold")
+    facts = []
     if result.checks:
         n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
-        line.append(f"  {n_passed} of {len(result.checks)} checks passed", style="not bold")
+        facts.append(f"{n_passed} of {len(result.checks)} checks passed")
     if result.points:
-        line.append(f", {number(result.earned)} of {number(result.points)} points", style="not bold")
-    line.stylize("green" if result.passed else "red", 0, len(result.name))
-    return line
+        facts.append(f"{number(result.earned)} of {number(result.points)} points")
+    return Text(result.name, style="bold green" if result.passed else "bold red").append(
+        f"  {', '.join(facts)}", style="not bold default"
+    )
 
 
 def _check_lines(
@@ -207,7 +217,7 @@ def _check_lines(
         for detail in details:
             if detail and detail not in said:
                 said.add(detail)
-                yield _indented(_lines(detail), 6)
+                yield _Indented(_lines(detail), 6)
 
 
 def _title(check: CheckResult, signs: tuple[str, str]) -> Text:
@@ -219,8 +229,16 @@ def _title(check: CheckResult, signs: tuple[str, str]) -> Text:
     return line
 
 
-def _indented(text: Text, columns: int) -> Padding:
-    return Padding(text, (0, 0, 0, columns))
+@dataclass(frozen=True)
+class _Indented:
+    """Text whose wrapped lines all start at a column, without the blanks at their ends that `Padding` leaves."""
+
+    text: Text
+    columns: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.text.wrap(console, max(options.max_width - self.columns, 1), overflow="fold"):
+            yield Text(" " * self.columns).append_text(line)
 
 
 def _lines(text: str) -> Text:
@@ -229,7 +247,7 @@ def _lines(text: str) -> Text:
     kept = [_cut(line) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         kept.append(f"... {len(lines) - MOST_LINES} more lines")
-    return Text("\n".join(kept), overflow="fold")
+    return Text("\n".join(kept))
 
 
 def _cut(line: str) -> str:

@@ -1,0 +1,99 @@
+"""The table of marks opens in a spreadsheet, and says only what was graded."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from autograder.outputs.csv import write_csv
+from autograder.report import ExerciseResult, Report, ReportError
+
+EXERCISES = ("by_hand", "softmax", "attention")
+
+
+def graded(id: str, **reasons: str) -> Report:
+    exercises = [
+        ExerciseResult("by_hand", 5, 3.5, bonus=True),
+        ExerciseResult("softmax", 20, 18, reason=reasons.get("softmax", "")),
+        ExerciseResult("attention", 20, 0.1 + 0.2, reason=reasons.get("attention", "")),
+    ]
+    return Report(submission=id, status="graded", points=40, earned=21.8, exercises=exercises)
+
+
+def rows(reports: list[Report], folder: Path) -> list[dict[str, str]]:
+    path = write_csv(reports, EXERCISES, folder / "grades.csv")
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_row_holds_the_marks_core_and_bonus_apart(tmp_path):
+    assert rows([graded("amara")], tmp_path) == [
+        {
+            "submission": "amara",
+            "status": "graded",
+            "points": "40",
+            "earned": "18.3",
+            "bonus": "3.5",
+            "by_hand": "3.5",
+            "softmax": "18",
+            "attention": "0.3",
+            "reason": "",
+        }
+    ]
+
+
+def test_what_was_not_graded_has_no_marks_at_all_not_even_zero(tmp_path):
+    report = Report(submission="amara", status="not_graded", reason="the jail is missing", points=40, earned=0)
+    row = rows([report], tmp_path)[0]
+    assert (row["status"], row["reason"]) == ("not_graded", "the jail is missing")
+    assert [row[key] for key in ("points", "earned", "bonus", *EXERCISES)] == [""] * 6
+
+
+def test_nothing_handed_in_is_graded_with_zeros_and_reasons(tmp_path):
+    exercises = [ExerciseResult("softmax", 20, 0, reason="not handed in")]
+    report = Report(submission="amara", status="graded", points=40, exercises=exercises)
+    row = rows([report], tmp_path)[0]
+    assert (row["earned"], row["softmax"], row["attention"]) == ("0", "0", "")
+    assert row["reason"] == "softmax: not handed in"
+
+
+def test_rows_are_sorted_as_a_class_list_is(tmp_path):
+    names = [row["submission"] for row in rows([graded(id) for id in ("zoë", "Bea", "amara", "李雷")], tmp_path)]
+    assert names == ["amara", "Bea", "zoë", "李雷"]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", " ="])
+def test_no_cell_is_run_as_a_formula(tmp_path, start):
+    formula = f'{start}HYPERLINK("http://evil","marks")'
+    row = rows([graded(formula, softmax=formula)], tmp_path)[0]
+    assert row["submission"] == f"'{formula}"
+    assert row["reason"] == f"softmax: {formula}"
+
+
+def test_a_reason_of_ours_is_not_run_as_a_formula_either(tmp_path):
+    report = Report(submission="amara", status="not_graded", reason="=1+1", points=40)
+    assert rows([report], tmp_path)[0]["reason"] == "'=1+1"
+
+
+def test_every_submission_is_one_line_whatever_its_name(tmp_path):
+    rows([graded('a\n"b",c'), graded("\x1b[31m\u202ed")], tmp_path)
+    lines = (tmp_path / "grades.csv").read_text(encoding="utf-8").split("\n")
+    assert lines[1].startswith("\\x1b[31m\\u202ed,graded,")
+    assert lines[2].startswith('"a\\n""b"",c",graded,')
+    assert lines[3:] == [""]
+
+
+def test_the_file_replaces_the_old_one_and_leaves_no_other(tmp_path):
+    rows([graded("amara")], tmp_path)
+    rows([], tmp_path)
+    assert os.listdir(tmp_path) == ["grades.csv"]
+    assert (tmp_path / "grades.csv").read_bytes() == (
+        b"submission,status,points,earned,bonus,by_hand,softmax,attention,reason\n"
+    )
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path):
+    (tmp_path / "grades.csv").mkdir()
+    with pytest.raises(ReportError, match=r"grades\.csv cannot be written: Is a directory$"):
+        rows([graded("amara")], tmp_path)

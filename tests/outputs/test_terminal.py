@@ -1,0 +1,293 @@
+"""What an instructor and a learner read on the terminal."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from autograder.batch import Batch
+from autograder.course import Course, Exercise
+from autograder.outputs.terminal import progress_bar, show_batch, show_check, show_class, show_exercise
+from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+from autograder.submission import Found, Refused
+
+
+def exercise(name: str, points: float, *, bonus: bool = False) -> Exercise:
+    return Exercise(name=name, title=name, points=points, functions=(name,), libraries=("numpy",), bonus=bonus)
+
+
+def course(*exercises: Exercise) -> Course:
+    exercises = exercises or (exercise("softmax", 20), exercise("causal_mask", 15))
+    return Course(root=Path("."), name="c", title="C", languages=("en",), feedback="full", exercises=exercises)
+
+
+def check(title: str, outcome: Outcome = Outcome.PASSED, message: str = "", **facts: str) -> CheckResult:
+    earned = 2 if outcome is Outcome.PASSED else 0
+    return CheckResult(title.replace(" ", "_"), title, outcome, 2, earned, message, **facts)
+
+
+def result(name: str, points: float, earned: float, *checks: CheckResult, reason: str = "") -> ExerciseResult:
+    return ExerciseResult(name, points, earned, reason, checks=list(checks))
+
+
+def report(id: str, *exercises: ExerciseResult) -> Report:
+    earned = sum(each.earned for each in exercises)
+    return Report(submission=id, status="graded", points=35, earned=earned, exercises=list(exercises))
+
+
+FULL = report("amara", result("softmax", 20, 20), result("causal_mask", 15, 15))
+
+
+def console(width: int = 120, *, encoding: str = "utf-8", **settings: bool) -> Console:
+    return Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), width=width, highlight=False, **settings)
+
+
+def text(console: Console) -> str:
+    console.file.flush()
+    return console.file.buffer.getvalue().decode(console.file.encoding)
+
+
+def class_table(*reports: Report, width: int = 120, of: Course | None = None) -> list[str]:
+    out = console(width)
+    show_class(out, reports, of or course())
+    return [line.rstrip() for line in text(out).splitlines()]
+
+
+def row(lines: list[str], id: str) -> list[str]:
+    return next(line.split() for line in lines if line.startswith(id))
+
+
+def learner_view(result: ExerciseResult, feedback: str = "full", sentence: str = "", encoding: str = "utf-8") -> str:
+    out = console(100, encoding=encoding)
+    show_exercise(out, result, feedback, lambda hint: sentence)
+    return text(out)
+
+
+# The class
+
+
+def test_a_row_holds_earned_points_by_exercise_and_the_total():
+    lines = class_table(FULL, report("bea", result("softmax", 20, 12.5), result("causal_mask", 15, 0)))
+    assert row(lines, "submission") == ["submission", "/20", "/15", "/35", "remark"]
+    assert row(lines, "amara") == ["amara", "20", "15", "35"]
+    assert row(lines, "bea") == ["bea", "12.5", "0", "12.5"]
+
+
+def test_bonus_points_have_a_column_apart_from_the_total():
+    with_bonus = course(exercise("softmax", 20), exercise("causal_mask", 15), exercise("by_hand", 5, bonus=True))
+    by_hand = ExerciseResult("by_hand", 5, 4, bonus=True)
+    lines = class_table(
+        report("amara", result("softmax", 20, 20), result("causal_mask", 15, 10), by_hand), of=with_bonus
+    )
+    assert row(lines, "amara") == ["amara", "20", "10", "4", "30", "4"]
+
+
+def test_a_submission_that_was_not_graded_has_dashes_and_the_reason():
+    lines = class_table(Report(submission="amara", status="not_graded", reason="amara.zip is broken", points=35))
+    assert row(lines, "amara") == ["amara", "-", "-", "-", "not", "graded:", "amara.zip", "is", "broken"]
+
+
+def test_remarks_name_the_exercises_that_share_a_reason():
+    lines = class_table(
+        report("amara", result("softmax", 20, 0, reason="not handed in"), result("causal_mask", 15, 15)),
+        report(
+            "bea",
+            result("softmax", 20, 0, reason="not handed in"),
+            result("causal_mask", 15, 0, reason="not handed in"),
+        ),
+    )
+    assert " ".join(row(lines, "amara")[4:]) == "softmax: not handed in"
+    assert " ".join(row(lines, "bea")[4:]) == "everything: not handed in"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome.TIMED_OUT, "timed out"),
+        (Outcome.OUT_OF_MEMORY, "ran out of memory"),
+        (Outcome.CRASHED, "crashed"),
+        (Outcome.ERROR, "could not be run"),
+    ],
+)
+def test_an_ending_other_than_failure_is_remarked_once(outcome, words):
+    checks = [check("one", outcome), check("two", outcome), check("three", Outcome.FAILED)]
+    lines = class_table(report("amara", result("softmax", 20, 0, *checks), result("causal_mask", 15, 15)))
+    assert " ".join(row(lines, "amara")[4:]) == f"softmax: {words}"
+
+
+def test_a_narrow_terminal_gets_the_remarks_below_the_table():
+    lines = class_table(FULL, report("bea", result("softmax", 20, 0, reason="line 3: invalid syntax")), width=60)
+    assert row(lines, "bea") == ["bea", "0", "-", "0"]
+    assert "bea  softmax: line 3: invalid syntax" in lines
+    assert max(map(len, lines)) <= 60
+
+
+def test_the_counts_and_the_mean_leave_out_what_was_not_graded():
+    half = report("bea", result("softmax", 20, 10), result("causal_mask", 15, 0))
+    lost = Report(submission="cem", status="not_graded", reason="broken", points=35)
+    assert class_table(FULL, half, lost)[-1] == "2 of 3 submissions graded; mean 22.5 of 35 points"
+
+
+def test_the_class_is_sorted_by_name():
+    lines = class_table(*(report(id, *FULL.exercises) for id in ("zoë", "Bea", "amara")))
+    assert [line.split()[0] for line in lines[4:7]] == ["amara", "Bea", "zoë"]
+
+
+def test_nothing_in_a_name_acts_on_the_table():
+    lines = class_table(report("\x1b[2J[red]a\u202eb\nc", *FULL.exercises))
+    assert row(lines, "\\x1b[2J[red]a")[1:] == ["20", "15", "35"]
+    assert lines[4].startswith("\\x1b[2J[red]a\\u202eb\\nc ")
+
+
+def test_a_very_long_name_is_cut_to_its_column_also_where_letters_are_wide():
+    lines = class_table(report("n" * 200, *FULL.exercises), report("字" * 200, *FULL.exercises))
+    assert lines[4].startswith("n" * 21 + "... ")
+    assert lines[5].startswith("字" * 10 + "... ")
+
+
+def test_the_end_names_what_was_ignored_and_where_the_reports_are():
+    out = console()
+    found = Found([], ["roster.csv", "\x1b.txt"])
+    show_batch(out, Batch(found, Path("grades", "demo"), [FULL]), course())
+    lines = text(out).splitlines()
+    assert lines[-3:] == [
+        "Not submissions, ignored: roster.csv, \\x1b.txt",
+        f"Reports: {Path('grades', 'demo', 'reports')}",
+        f"Marks:   {Path('grades', 'demo', 'grades.csv')}",
+    ]
+
+
+def test_a_class_that_was_stopped_says_how_much_is_left():
+    out = console()
+    found = Found([Refused("amara", ""), Refused("bea", ""), Refused("cem", "")], [])
+    show_batch(out, Batch(found, Path("grades"), [FULL], stopped=True), course())
+    assert "Stopped with 2 submissions not graded yet; what is graded is kept." in text(out)
+
+
+def test_a_long_path_is_not_broken_into_lines():
+    out = console(40)
+    show_batch(out, Batch(Found([], []), Path("a" * 80), [FULL]), course())
+    assert f"Reports: {Path('a' * 80, 'reports')}" in text(out).splitlines()
+
+
+# Colours and progress
+
+
+def test_there_are_no_escapes_where_the_output_is_no_terminal():
+    out = console()
+    show_class(out, [FULL], course())
+    assert "\x1b" not in text(out)
+
+
+def test_there_are_colours_on_a_terminal_and_none_with_no_color(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured = console(force_terminal=True)
+    show_class(coloured, [FULL], course())
+    assert "\x1b[32m" in text(coloured)
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = console(force_terminal=True)
+    show_class(plain, [FULL], course())
+    assert "\x1b[32m" not in text(plain)
+
+
+def test_the_progress_bar_shows_count_and_remaining_time_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for settings, shown in (({"force_terminal": True}, True), ({}, False)):
+        out = console(**settings)
+        with progress_bar(out) as progress:
+            progress.advance(progress.add_task("", total=4))
+        assert ("1/4" in text(out)) is shown
+        assert ("-:--:--" in text(out)) is shown
+
+
+# The learner
+
+
+def test_the_learner_reads_counts_and_every_check_by_its_title():
+    view = learner_view(result("softmax", 20, 18, check("rows add up to one"), check("ties", Outcome.FAILED)))
+    assert view.splitlines() == [
+        "softmax  1 of 2 checks passed, 18 of 20 points",
+        "  ✓ rows add up to one",
+        "  ✗ ties",
+        "",
+    ]
+
+
+def test_under_a_failed_check_stand_message_counterexample_and_contract():
+    failed = check("ties", Outcome.FAILED, "got nan\n  at [0]", counterexample="softmax([1, 1])", hint="softmax.ties")
+    view = learner_view(result("softmax", 20, 0, failed), sentence="The contract says: ties share.")
+    assert view.splitlines()[1:] == [
+        "  ✗ ties",
+        "      got nan",
+        "        at [0]",
+        "      softmax([1, 1])",
+        "      The contract says: ties share.",
+        "",
+    ]
+
+
+def test_the_same_words_are_said_once():
+    failed = [check(title, Outcome.FAILED, "NotImplementedError in line 28") for title in ("one", "two", "three")]
+    assert learner_view(result("softmax", 20, 0, *failed)).count("NotImplementedError") == 1
+
+
+def test_a_reason_comes_first():
+    view = learner_view(result("softmax", 20, 0, reason="line 5: expected ':'"))
+    assert view.splitlines() == ["softmax  0 of 20 points", "  line 5: expected ':'", ""]
+
+
+@pytest.mark.parametrize(
+    ("feedback", "said"),
+    [
+        ("full", {"ties", "got nan", "softmax([1, 1])", "ties share"}),
+        ("hint", {"ties", "ties share"}),
+        ("title", {"ties"}),
+        ("none", set()),
+    ],
+)
+def test_the_feedback_policy_decides_what_is_shown(feedback, said):
+    failed = check("ties", Outcome.FAILED, "got nan", counterexample="softmax([1, 1])", hint="softmax.ties")
+    view = learner_view(result("softmax", 20, 0, failed), feedback, "ties share")
+    assert {words for words in ("ties", "got nan", "softmax([1, 1])", "ties share") if words in view} == said
+    assert "0 of 1 checks passed, 0 of 20 points" in view
+
+
+def test_public_tests_carry_no_points_and_are_shown_in_full_whatever_the_policy():
+    out = console()
+    show_check(out, [result("softmax", 0, 0, check("ties", Outcome.FAILED, "got nan"))], "none", lambda hint: "")
+    assert text(out).splitlines()[:3] == ["softmax  0 of 1 checks passed", "  ✗ ties", "      got nan"]
+
+
+def test_of_several_exercises_the_next_one_to_do_is_named():
+    out = console()
+    results = [result("softmax", 2, 2, check("a")), result("causal_mask", 2, 0, reason="there is no causal_mask.py")]
+    show_check(out, results, "full", lambda hint: "")
+    assert text(out).splitlines()[-1] == "1 of 2 exercises done; next: causal_mask"
+    out = console()
+    show_check(out, [results[0], results[0]], "full", lambda hint: "")
+    assert text(out).splitlines()[-1] == "2 of 2 exercises done"
+
+
+def test_a_check_that_timed_out_says_so_beside_its_title():
+    assert "  ✗ ties (timed out)\n" in learner_view(result("softmax", 20, 0, check("ties", Outcome.TIMED_OUT)))
+
+
+def test_nothing_in_a_message_acts_on_the_terminal():
+    failed = check("ties", Outcome.FAILED, "\x1b]0;title\x07[link=http://evil]x[/link]\u202e\ttab")
+    view = learner_view(result("softmax", 20, 0, failed))
+    assert "      \\x1b]0;title\\x07[link=http://evil]x[/link]\\u202e" in view
+    assert "\x1b" not in view
+
+
+def test_a_flood_of_output_is_cut():
+    view = learner_view(result("softmax", 20, 0, check("ties", Outcome.FAILED, "line\n" * 1000 + "x" * 100_000)))
+    assert "      ... 977 more lines\n" in view
+    view = learner_view(result("softmax", 20, 0, check("ties", Outcome.FAILED, "x" * 100_000)))
+    assert view.count("x") == 1_000 + len("softmax".replace("softma", ""))
+
+
+def test_a_terminal_without_the_signs_gets_letters():
+    view = learner_view(result("softmax", 20, 0, check("ties"), check("sums", Outcome.FAILED)), encoding="ascii")
+    assert view.splitlines()[1:3] == ["  + ties", "  x sums"]
