@@ -110,9 +110,9 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough; Python must not complain again when it closes stdout.
+        # The reader has seen enough; Python must not complain again when it closes stdout. 1 is what rich ends with.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 1
     except Exception as error:
         if not (message := _known(error)):
             raise

@@ -54,10 +54,10 @@ def contract_sentence(hint: str, course: Course) -> str:
 
 def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list[ExerciseResult]:
     """Grade without insisting on the jail: it is the learner's own code on the learner's own machine."""
-    from autograder.grade import GradingError, grade
-
     if not exercises:
         return []
+    from autograder.grade import GradingError, grade
+
     submission = read_submission(folder, [exercise.name for exercise in exercises])
     report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
     if not report.graded:

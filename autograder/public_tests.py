@@ -32,7 +32,7 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
         cases = _cases(record)
     if not cases:
         result.reason = f"pytest ended with status {status} and no results: does the module end the program?"
-    elif failure := cases[0].find("error[@message='collection failure']"):
+    elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
     else:
         result.checks = [_check(case) for case in cases]

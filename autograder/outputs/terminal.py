@@ -238,6 +238,7 @@ class _Indented:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in self.text.wrap(console, max(options.max_width - self.columns, 1), overflow="fold"):
+            line.rstrip()
             yield Text(" " * self.columns).append_text(line)
 
 

@@ -1,0 +1,310 @@
+"""The commands: what they print, where they write, and the status they end with."""
+
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import run
+from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+from autograder.submission import Refused
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = ("softmax", "causal_mask", "padding_mask", "attention", "multi_head")
+
+
+class GradingError(Exception):
+    """Stands in for the grader's own."""
+
+
+GradingError.__module__, GradingError.__qualname__ = "autograder.grade", "GradingError"
+
+
+def graded_in_full(submission, course) -> Report:
+    """Give full points to every module handed in, and leave ungraded what could not be read."""
+    if isinstance(submission, Refused):
+        return Report(submission=submission.id, status="not_graded", reason=submission.reason, points=course.points)
+    results = []
+    for exercise in course.exercises:
+        there = exercise.name in submission.modules
+        outcome = Outcome.PASSED if submission.modules.get(exercise.name) else Outcome.FAILED
+        earned = exercise.points if there else 0
+        made = [CheckResult("test_it", "it", outcome, exercise.points, earned, hint="softmax.shift")] if there else []
+        results.append(
+            ExerciseResult(exercise.name, exercise.points, earned, "" if there else "not handed in", checks=made)
+        )
+    return Report(
+        submission=submission.id,
+        status="graded",
+        points=course.points,
+        earned=sum(result.earned for result in results),
+        exercises=results,
+    )
+
+
+@pytest.fixture(autouse=True)
+def grader(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """Put a grader in place that is quick; the commands are what is tested here."""
+
+    def grade_all(submissions, course, *, receive, trust=False):
+        module.trusted = trust
+        for submission in submissions:
+            receive(graded_in_full(submission, course))
+
+    module = types.ModuleType("autograder.grade")
+    module.grade_all = grade_all
+    module.grade = lambda submission, course, *, trust=False: graded_in_full(submission, course)
+    module.GradingError = GradingError
+    monkeypatch.setitem(sys.modules, "autograder.grade", module)
+    return module
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hand_in(folder: Path, *names: str, source: str = "x = 1\n") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / f"{name}.py").write_text(source)
+    return folder
+
+
+def attend(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    program = "import sys; from autograder.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        check=False,
+    )
+
+
+# Help and wrong usage
+
+
+def test_help_names_every_command_and_ends_well(capfd):
+    assert run(["--help"]) == 0
+    printed = capfd.readouterr().out
+    assert all(command in printed for command in ("grade", "check", "demo", "release"))
+
+
+def test_no_command_at_all_is_answered_with_help(capfd):
+    assert run([]) == 0
+    assert "Usage: attend" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["grade", "check", "demo", "release"])
+def test_every_command_has_help_of_its_own(command, capfd):
+    assert run([command, "--help"]) == 0
+    assert f"Usage: attend {command}" in capfd.readouterr().out
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys; from autograder.cli import run; run(['--help'])\n"
+        "print([name for name in ('torch', 'numpy', 'pytest', 'nbgrader', 'msgspec') if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grades"], "No such command 'grades'"),
+        (["grade"], "Missing argument 'PATH'"),
+        (["grade", "--fast", "x"], "No such option: --fast"),
+        (["grade", "nowhere"], "nowhere: there is no such folder; expected one folder or .zip for each submission"),
+        (["check", "softmacs"], f"no exercise named 'softmacs'; the exercises are: {', '.join(NAMES)}"),
+        (["check", "--in", "nowhere"], "nowhere: there is no such folder"),
+        (["check", "--course", "nowhere"], "nowhere: cannot be read"),
+        (["release"], "say what to release: --stubs"),
+    ],
+)
+def test_wrong_usage_is_one_line_on_stderr_and_status_2(arguments, said, here, capfd):
+    assert run(arguments) == 2
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert printed.err.startswith("attend: ")
+    assert printed.err.count("\n") == 1
+
+
+def test_an_error_of_ours_is_not_dressed_up_as_one_of_the_user(here, grader):
+    def broken(submissions, course, *, receive, trust=False):
+        raise ZeroDivisionError
+
+    grader.grade_all = broken
+    with pytest.raises(ZeroDivisionError):
+        run(["grade", str(hand_in(here / "amara", "softmax"))])
+
+
+# grade
+
+
+def test_a_class_is_graded_into_reports_marks_and_a_table(here, capfd):
+    hand_in(here / "class" / "amara", *NAMES)
+    hand_in(here / "class" / "李雷", "softmax")
+    (here / "class" / "roster.csv").write_text("")
+    assert run(["grade", "class"]) == 0
+    assert sorted(path.name for path in (here / "grades" / "reports").iterdir()) == ["amara.json", "李雷.json"]
+    assert (here / "grades" / "grades.csv").read_text(encoding="utf-8").splitlines()[1] == (
+        "amara,graded,100,100,0,20,15,20,20,25,"
+    )
+    printed = capfd.readouterr().out
+    assert "2 of 2 submissions graded; mean 60.0 of 100 points" in printed
+    assert "Not submissions, ignored: roster.csv" in printed
+    assert f"Reports: {Path('grades', 'reports')}\n" in printed
+
+
+def test_one_submission_can_be_graded_alone(here, capfd):
+    assert run(["grade", str(hand_in(here / "amara", "softmax")), "--out", "marks"]) == 0
+    assert [path.name for path in (here / "marks" / "reports").iterdir()] == ["amara.json"]
+    assert "causal_mask, padding_mask, attention, multi_head: not handed in" in " ".join(capfd.readouterr().out.split())
+
+
+def test_what_could_not_be_graded_is_named_and_status_3(here, capfd):
+    hand_in(here / "class" / "amara", *NAMES)
+    (here / "class" / "broken.zip").write_bytes(b"no archive")
+    assert run(["grade", "class"]) == 3
+    printed = " ".join(capfd.readouterr().out.split())
+    assert "not graded: broken.zip is not a whole zip archive" in printed
+    assert "1 of 2 submissions graded" in printed
+    assert (here / "grades" / "reports" / "broken.json").is_file()
+
+
+def test_grading_again_in_the_same_folder_does_not_grade_the_reports(here, monkeypatch):
+    hand_in(here / "amara", *NAMES)
+    for _ in range(2):
+        assert run(["grade", "."]) == 0
+        assert [path.name for path in (here / "grades" / "reports").iterdir()] == ["amara.json"]
+
+
+@pytest.mark.parametrize("options", [[], ["--trust"]])
+def test_trust_is_what_the_instructor_says(options, here, grader):
+    run(["grade", str(hand_in(here / "amara", "softmax")), *options])
+    assert grader.trusted is bool(options)
+
+
+def test_a_folder_for_the_reports_that_cannot_be_written_is_wrong_usage(here, capfd):
+    (here / "grades").write_text("a file")
+    assert run(["grade", str(hand_in(here / "amara", "softmax"))]) == 2
+    assert "cannot be written" in capfd.readouterr().err
+
+
+def test_a_missing_jail_is_one_line_and_nothing_is_graded(here, grader, capfd):
+    def refuse(submissions, course, *, receive, trust=False):
+        raise GradingError("landlock is not there: grade with --trust, or on another machine")
+
+    grader.grade_all = refuse
+    assert run(["grade", str(hand_in(here / "amara", "softmax"))]) == 2
+    assert capfd.readouterr().err == "attend: landlock is not there: grade with --trust, or on another machine\n"
+    assert not (here / "grades" / "grades.csv").exists()
+
+
+def test_ctrl_c_says_what_was_kept_and_ends_with_130(here, grader, capfd):
+    def stop(submissions, course, *, receive, trust=False):
+        receive(graded_in_full(submissions[0], course))
+        raise KeyboardInterrupt
+
+    grader.grade_all = stop
+    hand_in(here / "class" / "amara", *NAMES)
+    hand_in(here / "class" / "bea", *NAMES)
+    assert run(["grade", "class"]) == 130
+    assert "Stopped with 1 submissions not graded yet; what is graded is kept." in capfd.readouterr().out
+    assert [path.name for path in (here / "grades" / "reports").iterdir()] == ["amara.json"]
+
+
+def test_another_course_can_be_named(here, capfd):
+    (here / "course.toml").write_text(
+        'name = "c"\ntitle = "C"\nlanguages = ["en"]\nfeedback = "full"\n[[exercises]]\nname = "by_hand"\n'
+        'title = "By hand"\npoints = 5\nfunctions = ["attend_one"]\nlibraries = ["numpy"]\n'
+    )
+    assert run(["grade", str(hand_in(here / "amara", "by_hand")), "--course", str(here)]) == 0
+    assert "mean 5.0 of 5 points" in capfd.readouterr().out
+
+
+# check
+
+
+def test_check_ends_with_0_when_everything_passed(here, capfd):
+    hand_in(here / "mine", *NAMES)
+    assert run(["check", "--in", "mine"]) == 0
+    assert "softmax  1 of 1 checks passed, 20 of 20 points" in capfd.readouterr().out
+
+
+def test_check_ends_with_1_when_a_check_failed_and_shows_the_contract(here, capfd):
+    hand_in(here, "softmax", source="")
+    assert run(["check", "softmax"]) == 1
+    printed = capfd.readouterr().out
+    assert "✗ it" in printed
+    assert "The contract says: A constant added to every score along `axis` changes\n      nothing.\n" in printed
+    assert "causal_mask" not in printed
+
+
+def test_check_ends_with_1_when_a_module_is_missing_and_says_which(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["check"]) == 1
+    printed = capfd.readouterr().out
+    assert f"there is no causal_mask.py in {here}" in " ".join(printed.replace("\n  ", " ").split())
+    assert printed.splitlines()[-1] == "1 of 5 exercises done; next: causal_mask"
+
+
+# demo and release
+
+
+def test_demo_grades_the_class_that_comes_with_the_course(here, capfd):
+    assert run(["demo"]) == 0
+    assert len(list((here / "grades" / "demo" / "reports").iterdir())) == 16
+    printed = capfd.readouterr().out
+    assert all(id in printed for id in ("amara-okafor", "李雷", "zoë-müller", "Ольга Смирнова", "दीपिका-शर्मा"))
+    assert "16 of 16 submissions graded" in printed
+
+
+def test_demo_says_so_where_its_class_is_not_there(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    assert run(["demo"]) == 2
+    assert "the class of the demo comes with the course's repository only" in capfd.readouterr().err
+
+
+def test_release_writes_the_stubs_and_names_them(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    (here / "solutions").mkdir()
+    (here / "exercises").mkdir()
+    for name in NAMES:
+        (here / "solutions" / f"{name}.py").write_bytes((ROOT / "solutions" / f"{name}.py").read_bytes())
+    assert run(["release", "--stubs"]) == 0
+    assert capfd.readouterr().out.split() == [str(here / "exercises" / f"{name}.py") for name in NAMES]
+    assert (here / "exercises" / "softmax.py").read_bytes() == (ROOT / "exercises" / "softmax.py").read_bytes()
+
+
+def test_a_release_that_cannot_be_made_is_one_line(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    assert run(["release", "--stubs"]) == 2
+    assert capfd.readouterr().err.startswith("attend: ")
+
+
+# The shell around it
+
+
+def test_a_terminal_that_knows_only_ascii_gets_escapes_instead_of_an_error(here):
+    ran = attend("grade", "李雷", PYTHONIOENCODING="ascii")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("attend: \\u674e\\u96f7: there is no such folder")
+
+
+def test_a_reader_that_has_seen_enough_is_not_answered_with_a_traceback(here):
+    program = f"{sys.executable} -c 'from autograder.cli import main; main()' --help | true; exit ${{PIPESTATUS[0]}}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    ran = subprocess.run(["bash", "-c", program], capture_output=True, text=True, env=environment, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "")
