@@ -185,10 +185,18 @@ def show_exercise(console: Console, result: ExerciseResult, feedback: str, sente
     console.print(_headline(result))
     if result.reason:
         console.print(_Indented(_lines(result.reason), 2))
-    if feedback != "none":
+    if feedback == "full" and _is_one_failure(result):
+        console.print(_Indented(_lines(f"every check: {result.checks[0].message}"), 2))
+    elif feedback != "none":
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
         console.print(Group(*_check_lines(result, feedback, sentence_of, signs)))
     console.print()
+
+
+def _is_one_failure(result: ExerciseResult) -> bool:
+    """Say whether all checks failed in the same way, as in a stub: then their titles tell nothing."""
+    failures = {(check.outcome, check.message) for check in result.checks}
+    return len(result.checks) > 1 and len(failures) == 1 and not result.passed and bool(result.checks[0].message)
 
 
 def _headline(result: ExerciseResult) -> Text:
@@ -198,9 +206,8 @@ def _headline(result: ExerciseResult) -> Text:
         facts.append(f"{n_passed} of {len(result.checks)} checks passed")
     if result.points:
         facts.append(f"{number(result.earned)} of {number(result.points)} points")
-    return Text(result.name, style="bold green" if result.passed else "bold red").append(
-        f"  {', '.join(facts)}", style="not bold default"
-    )
+    line = Text(result.name, style="bold green" if result.passed else "bold red")
+    return line.append("".join(["  ", ", ".join(facts)] if facts else []), style="not bold default")
 
 
 def _check_lines(

@@ -230,8 +230,20 @@ def test_under_a_failed_check_stand_message_counterexample_and_contract():
 
 
 def test_the_same_words_are_said_once():
+    failed = [check(title, Outcome.FAILED, "got nan") for title in ("one", "two")]
+    view = learner_view(result("softmax", 20, 2, *failed, check("three")))
+    assert view.splitlines()[1:] == ["  ✗ one", "      got nan", "  ✗ two", "  ✓ three", ""]
+
+
+def test_a_module_that_fails_every_check_in_one_way_is_not_answered_with_a_list():
     failed = [check(title, Outcome.FAILED, "NotImplementedError in line 28") for title in ("one", "two", "three")]
-    assert learner_view(result("softmax", 20, 0, *failed)).count("NotImplementedError") == 1
+    unwritten = result("softmax", 20, 0, *failed)
+    assert learner_view(unwritten).splitlines() == [
+        "softmax  0 of 3 checks passed, 0 of 20 points",
+        "  every check: NotImplementedError in line 28",
+        "",
+    ]
+    assert "NotImplementedError" not in learner_view(unwritten, "title")
 
 
 def test_a_reason_comes_first():
