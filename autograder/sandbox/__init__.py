@@ -1,0 +1,1 @@
+"""The learner's process: how it is started, jailed, spoken to and ended."""

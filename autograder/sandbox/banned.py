@@ -1,0 +1,229 @@
+"""Functions that an exercise may not use: found in the syntax tree, and again while the learner's code runs.
+
+Three looks, since each alone can be walked around: the syntax tree (before any line has run), the interpreter's profile
+hook (calls made by Python code) and torch's function mode (calls that reach torch through C, such as
+`functools.partial(torch.softmax)`). Turning the hooks off is itself noticed: an audit hook cannot be removed.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from types import CodeType, FrameType
+from typing import Any
+
+from autograder.sandbox.wire import Violation
+
+MAX_VIOLATIONS = 20
+HOOKS = {"sys.setprofile", "sys.settrace", "threading.setprofile", "threading.settrace"}
+
+
+def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
+    """Find uses of banned names in a module's syntax tree; code under `if __name__ == "__main__":` is free.
+
+    Raises:
+        SyntaxError: when the module cannot be parsed.
+
+    """
+    tree = ast.parse(source)
+    finder = _Finder(banned, source.decode("utf-8-sig", "replace").splitlines())
+    finder.visit(tree)
+    return tuple(finder.found[:MAX_VIOLATIONS])
+
+
+class _Finder(ast.NodeVisitor):
+    """Resolve attribute chains through the module's imports and match them against the banned patterns."""
+
+    def __init__(self, banned: tuple[str, ...], lines: list[str]) -> None:
+        self.found: list[Violation] = []
+        self._banned = banned
+        self._lines = lines
+        self._imported: dict[str, str] = {}
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if alias.asname:
+                self._imported[alias.asname] = alias.name
+            else:
+                top = alias.name.partition(".")[0]
+                self._imported[top] = top
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._imported[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def visit_If(self, node: ast.If) -> None:
+        if _is_main_guard(node.test):
+            for statement in node.orelse:
+                self.visit(statement)
+        else:
+            self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._judge(node, self._imported.get(node.id))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name = self._dotted(node)
+        if not self._judge(node, name):
+            self.visit(node.value)
+
+    def _dotted(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Name):
+            return self._imported.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self._dotted(node.value)
+            return owner and f"{owner}.{node.attr}"
+        return None
+
+    def _judge(self, node: ast.expr, name: str | None) -> bool:
+        if name is None or not any(fnmatchcase(name, pattern) for pattern in self._banned):
+            return False
+        text = self._lines[node.lineno - 1].strip() if node.lineno <= len(self._lines) else ""
+        self.found.append(Violation(name, node.lineno, text[:200]))
+        return True
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
+        return False
+    sides = (test.left, test.comparators[0])
+    names = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    return names and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
+
+
+class Watch:
+    """Notices banned calls while learner code runs. The kit's own calls go on inside `suspended`."""
+
+    def __init__(self, banned: tuple[str, ...], learner_files: frozenset[str]) -> None:
+        self.found: list[Violation] = []
+        self._patterns = banned
+        self._last_names = frozenset(pattern.rpartition(".")[2] for pattern in banned) - {"*"}
+        self._tops = frozenset(pattern.partition(".")[0] for pattern in banned)
+        self._files = learner_files
+        self._suspended = 0
+        self._switching = False
+        self._verdicts: dict[CodeType, str] = {}
+        self._names: dict[str, bool] = {}
+        if banned:
+            sys.addaudithook(self._audit)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the code in this block: the profile hook, and torch's function mode where torch is loaded."""
+        if not self._patterns:
+            yield
+            return
+        mode = self._torch_mode()
+        self._hook(self._profile)
+        try:
+            with mode:
+                yield
+        finally:
+            self._hook(None)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let a stand-in use what learners may not."""
+        self._suspended += 1
+        try:
+            yield
+        finally:
+            self._suspended -= 1
+
+    def take(self) -> tuple[Violation, ...]:
+        """Give what was found since the last time."""
+        found = tuple(self.found)
+        self.found.clear()
+        return found
+
+    def _hook(self, hook: Callable[[FrameType, str, Any], object] | None) -> None:
+        self._switching = True
+        threading.setprofile(hook)
+        sys.setprofile(hook)
+        self._switching = False
+
+    def _torch_mode(self) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return _Nothing()
+        return _function_mode(self._seen_by_torch)
+
+    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call":
+            name = getattr(argument, "__name__", "")
+            if self._is_banned(name):
+                self._note(name)
+        elif event == "call":
+            verdict = self._verdicts.get(frame.f_code)
+            if verdict is None:
+                verdict = self._verdicts[frame.f_code] = self._judge_code(frame)
+            if verdict:
+                self._note(verdict)
+
+    def _judge_code(self, frame: FrameType) -> str:
+        code = frame.f_code
+        module = frame.f_globals.get("__name__", "")
+        if code.co_filename in self._files or not isinstance(module, str) or module.partition(".")[0] not in self._tops:
+            return ""
+        full = f"{module}.{code.co_qualname}"
+        named = any(self._is_banned(part) for part in code.co_qualname.split("."))
+        return full if named or any(fnmatchcase(full, pattern) for pattern in self._patterns) else ""
+
+    def _seen_by_torch(self, function: Any) -> None:
+        name = str(getattr(function, "__name__", "")).partition(".")[0]
+        if self._is_banned(name):
+            self._note(name)
+
+    def _is_banned(self, name: str) -> bool:
+        verdict = self._names.get(name)
+        if verdict is None:
+            plain = name.lstrip("_").removeprefix("special_")
+            verdict = any(fnmatchcase(form, last) for form in (name, plain) for last in self._last_names)
+            self._names[name] = verdict
+        return verdict
+
+    def _note(self, name: str) -> None:
+        if self._suspended or len(self.found) >= MAX_VIOLATIONS:
+            return
+        line = self._learner_line()
+        if line is not None:
+            filename, number = line
+            self.found.append(Violation(name, number, linecache.getline(filename, number).strip()[:200]))
+
+    def _learner_line(self) -> tuple[str, int] | None:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename in self._files:
+                return frame.f_code.co_filename, frame.f_lineno
+            frame = frame.f_back
+        return ("", 0) if threading.current_thread() is not threading.main_thread() else None
+
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in HOOKS and not self._switching:
+            self._note(event)
+
+
+class _Nothing:
+    """A context that does nothing."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _function_mode(seen: Callable[[Any], None]) -> Any:
+    from torch.overrides import TorchFunctionMode
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen(func)
+            return func(*args, **(kwargs or {}))
+
+    return Mode()
+

@@ -1,0 +1,523 @@
+"""The grader's side of a learner's process: start it, call it, stop it at its deadline, and say how it ended.
+
+Nothing the other side says is trusted beyond its form. An exception of the learner's arrives as the built-in type of that
+name; the end of the process arrives as a `LearnerEnded`, which no `except Exception` of a suite can swallow.
+"""
+
+from __future__ import annotations
+
+import builtins
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from autograder.sandbox import wire
+from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
+from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
+from autograder.sandbox.wire import Facts, Frame, Reply, Request, Violation
+
+__all__ = [
+    "Budget", "Crashed", "Exited", "Gradients", "JailMissing", "Learner", "LearnerEnded", "LearnerException", "Limits",
+    "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut", "UnfitResult",
+]  # fmt: skip
+
+
+class JailMissing(SandboxError):
+    """A layer of the jail cannot be had on this machine."""
+
+
+class LearnerException(Exception):
+    """An exception raised by the learner's code; every one is also of the built-in type of that name."""
+
+    name: str = ""
+    frames: tuple[Frame, ...] = ()
+
+
+class UnfitResult(Exception):
+    """The learner's function returned something that is neither array, tensor nor plain value."""
+
+
+class LearnerEnded(BaseException):
+    """The learner's process ended during a call. Not an Exception, so that no test can mistake it for one."""
+
+
+class TimedOut(LearnerEnded):
+    """It took longer than it may."""
+
+
+class OutOfMemory(LearnerEnded):
+    """It asked for more memory than it may have."""
+
+
+class Exited(LearnerEnded):
+    """It called an exit function."""
+
+
+class Crashed(LearnerEnded):
+    """It was killed by a signal, or stopped answering in the protocol's words."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one learner's process may use."""
+
+    call_seconds: float
+    cpu_seconds: int
+    memory: int
+    output: int
+    value: int
+
+
+class Module(msgspec.Struct, frozen=True):
+    """What is loaded into the process: the learner's source, the stand-ins it may import, the names it may not use."""
+
+    name: str
+    source: bytes
+    stand_ins: dict[str, bytes] = {}
+    banned: tuple[str, ...] = ()
+
+
+class Budget:
+    """Seconds that may be spent in learner calls; a smaller budget may draw on a larger one."""
+
+    def __init__(self, seconds: float, what: str, parent: Budget | None = None) -> None:
+        self.seconds = seconds
+        self.what = what
+        self._left = seconds
+        self._parent = parent
+
+    def tightest(self) -> tuple[float, str]:
+        """Give the smallest number of seconds left along the chain, and the words for that limit."""
+        own = (self._left, f"the {self.seconds:g} s for the {self.what} are used up")
+        return min(own, self._parent.tightest()) if self._parent else own
+
+    def spend(self, seconds: float) -> None:
+        """Take seconds off this budget and those above it."""
+        self._left -= seconds
+        if self._parent:
+            self._parent.spend(seconds)
+
+
+class Gradients:
+    """What a call returned and what flowed back. An entry is None where nothing flows."""
+
+    def __init__(self, result: Any, arguments: tuple[Any, ...], parameters: dict[str, Any], problem: str) -> None:
+        self.result = result
+        self.problem = problem
+        self._arguments = arguments
+        self._parameters = parameters
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The gradients asked for, in order; UnfitResult when the result had the wrong form for them."""
+        self._insist()
+        return self._arguments
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The gradients of the module's parameters by name."""
+        self._insist()
+        return self._parameters
+
+    def _insist(self) -> None:
+        if self.problem:
+            raise UnfitResult(f"no gradient can be asked for: {self.problem}")
+
+
+class ModuleDescription(msgspec.Struct, frozen=True):
+    """What an instance is made of."""
+
+    is_module: bool
+    parameters: dict[str, tuple[int, ...]]
+    buffers: tuple[str, ...]
+    children: dict[str, str]
+
+
+class LastCall(msgspec.Struct, frozen=True):
+    """The last call, kept so that a failing check can show it."""
+
+    function: str
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+    result: Any = None
+
+
+class Learner:
+    """A module of the learner's, in a process of its own; public names of the module are called as attributes."""
+
+    def __init__(
+        self,
+        starter: Starter,
+        module: Module,
+        *,
+        limits: Limits,
+        readable: tuple[str, ...],
+        budget: Budget,
+        trust: bool = False,
+    ) -> None:
+        self.last = Facts()
+        self.last_call: LastCall | None = None
+        self.names: tuple[str, ...] = ()
+        self.violations: list[Violation] = []
+        self.layers: tuple[str, ...] = ()
+        self.time_outs = 0
+        self._starter = starter
+        self._module = module
+        self._limits = limits
+        self._settings = wire.JailSettings(limits.memory, limits.cpu_seconds, readable)
+        self._budget = budget
+        self._trust = trust
+        self._process: Process | None = None
+        self._serial = 0
+        self._generation = 0
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *arguments, **keywords: self._call(name, name, arguments, keywords, measure=False)
+
+    @property
+    def measured(self) -> _Measured:
+        """The same functions, with the largest tensor measured."""
+        return _Measured(self)
+
+    def load(self) -> None:
+        """Start the process and execute the module.
+
+        Raises:
+            LearnerException: what the module raised (or SyntaxError).
+            LearnerEnded: when the process ended meanwhile.
+            SandboxError: when no process, or no jail, can be had.
+
+        """
+        self._start()
+        if self._settings is None:
+            return
+        blobs = Blobs(limit=self._limits.value)
+        request = wire.Load(
+            self._module.name,
+            self._module.source,
+            self._module.stand_ins,
+            self._module.banned,
+            self._limits.output,
+            self._limits.value,
+        )
+        scanned, _ = self._ask(request, blobs)
+        if isinstance(scanned, wire.Raised):
+            raise _as_exception(scanned)
+        if isinstance(scanned, wire.Scanned):
+            self._note(scanned.violations)
+        loaded, _ = self._hear(time.monotonic())
+        if isinstance(loaded, wire.Raised):
+            raise self._raised(loaded)
+        if not isinstance(loaded, wire.Loaded):
+            raise self._broken("a reply that answers something else")
+        self.names = loaded.names
+        self._remember(loaded.facts)
+
+    def gradients(
+        self, function: str, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
+    ) -> Gradients:
+        """Call a function and ask what flows back to the arguments at the positions `wrt`."""
+        return self._gradients(function, function, arguments, keywords, cotangents, wrt)
+
+    def new(self, class_name: str, *arguments: Any, **keywords: Any) -> RemoteModule:
+        """Make an instance of a class of the learner's."""
+        self._ready()
+        self.last_call = LastCall(class_name, arguments, keywords)
+        blobs = Blobs()
+        packed = [pack(value, blobs, layout=True) for value in arguments]
+        named = {name: pack(value, blobs, layout=True) for name, value in keywords.items()}
+        reply, _ = self._ask(wire.New(class_name, packed, named, self._seed()), blobs)
+        if not isinstance(reply, wire.Created):
+            raise self._unexpected(reply)
+        self._remember(reply.facts)
+        return RemoteModule(self, class_name, reply.instance, self._generation)
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _start(self) -> None:
+        self.close()
+        self._serial = 0
+        self._generation += 1
+        self._process = self._starter.start(self._settings)
+        try:
+            ready, _ = self._hear(time.monotonic(), start_deadline())
+        except LearnerEnded as ended:
+            raise NotStarted(f"a learner's process ended before it began: {ended}{self._explained()}") from None
+        if not isinstance(ready, wire.Ready):
+            raise NotStarted("a learner's process began with the wrong word")
+        if ready.missing and not self._trust:
+            raise JailMissing("; ".join(f"{layer}: {why}" for layer, why in ready.missing.items()))
+        self.layers = ready.layers
+
+    def _explained(self) -> str:
+        explain = getattr(self._starter, "explain", None)
+        return f"; {explain()}" if explain else ""
+
+    def _ready(self) -> None:
+        if self._process is None:
+            self.load()
+
+    def _call(
+        self, name: str, target: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any], *, measure: bool
+    ) -> Any:
+        reply, blobs = self._send_call(name, target, arguments, keywords, measure=measure)
+        return self._accept(reply, blobs)
+
+    def _send_call(
+        self,
+        name: str,
+        target: str | int,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        *,
+        measure: bool = False,
+        wrt: tuple[int, ...] | None = None,
+        cotangents: tuple[Any, ...] = (),
+    ) -> tuple[Reply, Blobs]:
+        self._ready()
+        self.last_call = LastCall(name, arguments, keywords)
+        blobs = Blobs()
+        packed = [pack(value, blobs, layout=True) for value in arguments]
+        named = {key: pack(value, blobs, layout=True) for key, value in keywords.items()}
+        gradient = None
+        if wrt is not None:
+            gradient = wire.Gradient(wrt, [pack(value, blobs, layout=True) for value in cotangents])
+        return self._ask(wire.Call(target, packed, named, self._seed(), measure, gradient), blobs)
+
+    def _gradients(
+        self,
+        name: str,
+        target: str | int,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        cotangents: tuple[Any, ...],
+        wrt: tuple[int, ...],
+    ) -> Gradients:
+        reply, blobs = self._send_call(name, target, arguments, keywords, wrt=wrt, cotangents=cotangents)
+        result = self._accept(reply, blobs)
+        assert isinstance(reply, wire.Returned)
+        own = tuple(self._unpacked(value, blobs) for value in reply.gradients)
+        if len(own) != len(wrt):
+            raise self._broken("gradients that were not asked for")
+        by_name = {key: self._unpacked(value, blobs) for key, value in reply.parameters.items()}
+        return Gradients(result, own, by_name, reply.gradient_problem)
+
+    def _manage(self, target: int, operation: str, argument: Any = None) -> Any:
+        blobs = Blobs()
+        request = msgspec.convert(
+            {"target": target, "operation": operation, "argument": None, "type": "manage"}, wire.Manage
+        )
+        request = msgspec.structs.replace(request, argument=pack(argument, blobs, layout=True))
+        reply, reply_blobs = self._ask(request, blobs)
+        return self._accept(reply, reply_blobs)
+
+    def _accept(self, reply: Reply, blobs: Blobs) -> Any:
+        if not isinstance(reply, wire.Returned):
+            raise self._unexpected(reply)
+        self._remember(reply.facts)
+        result = self._unpacked(reply.value, blobs)
+        if self.last_call is not None:
+            self.last_call = msgspec.structs.replace(self.last_call, result=result)
+        return result
+
+    def _unpacked(self, value: Value, blobs: Blobs) -> Any:
+        try:
+            return unpack(value, blobs)
+        except Malformed as problem:
+            raise self._broken(str(problem)) from None
+
+    def _unexpected(self, reply: Reply) -> BaseException:
+        if isinstance(reply, wire.Raised):
+            return self._raised(reply)
+        if isinstance(reply, wire.Unfit):
+            self._remember(reply.facts)
+            return UnfitResult(f"{reply.reason[:300]} came back")
+        return self._broken("a reply that answers something else")
+
+    def _raised(self, reply: wire.Raised) -> BaseException:
+        self._remember(reply.facts)
+        if reply.builtin == "MemoryError" or "DefaultCPUAllocator" in reply.message:
+            self.close()
+            return OutOfMemory(f"more memory than the limit of {self._limits.memory >> 20} MiB")
+        if reply.builtin == "SystemExit":
+            self.close()
+            return Exited(f"the code called {reply.name} instead of returning")
+        return _as_exception(reply)
+
+    def _remember(self, facts: Facts) -> None:
+        self.last = facts
+        self._note(facts.violations)
+
+    def _note(self, violations: tuple[Violation, ...]) -> None:
+        self.violations.extend(violations[: max(0, 50 - len(self.violations))])
+
+    def _seed(self) -> int:
+        # From call to call another, in every run the same.
+        return 1_000_003 * self._generation + self._serial
+
+    def _ask(self, request: Request, blobs: Blobs) -> tuple[Reply, Blobs]:
+        assert self._process is not None
+        self._serial += 1
+        started = time.monotonic()
+        header = wire.encode(wire.RequestEnvelope(self._serial, request, wire.blob_lengths(blobs)))
+        deadline, _ = self._deadline(started)
+        try:
+            self._process.channel.send(header, blobs, deadline)
+        except (WireError, TimeoutError) as problem:
+            if isinstance(problem, Unsendable):
+                raise
+            raise self._ended(problem, started) from None
+        return self._hear(started)
+
+    def _deadline(self, started: float) -> tuple[float, str]:
+        own = (self._limits.call_seconds, f"one call took longer than {self._limits.call_seconds:g} s")
+        seconds, why = min(own, self._budget.tightest())
+        return started + seconds, why
+
+    def _hear(self, started: float, deadline: float | None = None) -> tuple[Reply, Blobs]:
+        assert self._process is not None
+        until = deadline if deadline is not None else self._deadline(started)[0]
+        try:
+            header, payload = self._process.channel.receive(until)
+            envelope = wire.decode_reply(header)
+            if envelope.serial != self._serial:
+                raise Malformed("an answer to another question")
+            blobs = wire.split_blobs(payload, envelope.blobs)
+        except (WireError, TimeoutError) as problem:
+            raise self._ended(problem, started) from None
+        if deadline is None:
+            self._budget.spend(time.monotonic() - started)
+        return envelope.message, blobs
+
+    def _broken(self, what: str) -> LearnerEnded:
+        self.close()
+        return Crashed(f"the process stopped answering properly ({what})")
+
+    def _ended(self, problem: Exception, started: float) -> LearnerEnded:
+        assert self._process is not None
+        if isinstance(problem, TimeoutError):
+            _, why = self._deadline(started)
+            self.time_outs += 1
+            self._budget.spend(time.monotonic() - started)
+            self.close()
+            return TimedOut(why)
+        self._budget.spend(time.monotonic() - started)
+        if isinstance(problem, Malformed):
+            return self._broken(str(problem))
+        end = self._process.wait()
+        self.close()
+        return self._told(end)
+
+    def _told(self, end: wire.End | None) -> LearnerEnded:
+        if end is None:
+            return Crashed("the process closed its line to the grader")
+        if not end.killed:
+            return Exited(f"the process exited (status {end.code}) instead of returning")
+        if end.code == getattr(signal, "SIGXCPU", -1):
+            self.time_outs += 1
+            return TimedOut(f"more than {self._limits.cpu_seconds} s of processor time")
+        return Crashed(f"the process was killed by {_signal_name(end.code)}")
+
+
+class _Measured:
+    """Calls like the learner's own, with the largest tensor measured."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *arguments, **keywords: self._learner._call(name, name, arguments, keywords, measure=True)
+
+
+class RemoteModule:
+    """An instance in the learner's process."""
+
+    def __init__(self, learner: Learner, name: str, number: int, generation: int) -> None:
+        self._learner = learner
+        self._name = name
+        self._number = number
+        self._generation = generation
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        self._insist()
+        return self._learner._call(self._name, self._number, arguments, keywords, measure=False)
+
+    def gradients(self, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any) -> Gradients:
+        """Call the instance and ask what flows back to arguments and parameters."""
+        self._insist()
+        return self._learner._gradients(self._name, self._number, arguments, keywords, cotangents, wrt)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Load a state dict strictly."""
+        self._manage("load", state)
+
+    def state(self) -> dict[str, Any]:
+        """Give the state dict."""
+        found = self._manage("state")
+        if not isinstance(found, dict):
+            raise UnfitResult("state_dict() did not return a dict")
+        return found
+
+    def train(self) -> None:
+        """Switch to training mode."""
+        self._manage("train")
+
+    def eval(self) -> None:
+        """Switch to evaluation mode."""
+        self._manage("eval")
+
+    def to(self, dtype: str) -> None:
+        """Convert parameters to a dtype, named as in torch ("float64")."""
+        self._manage("to", dtype)
+
+    @property
+    def description(self) -> ModuleDescription:
+        """What the instance is made of."""
+        try:
+            return msgspec.convert(self._manage("describe"), ModuleDescription)
+        except msgspec.ValidationError:
+            raise UnfitResult("the module does not describe itself as an nn.Module does") from None
+
+    def _manage(self, operation: str, argument: Any = None) -> Any:
+        self._insist()
+        return self._learner._manage(self._number, operation, argument)
+
+    def _insist(self) -> None:
+        if self._generation != self._learner._generation or self._learner._process is None:
+            raise Crashed("the process that held this module has ended")
+
+
+def _as_exception(reply: wire.Raised) -> LearnerException:
+    """Make an exception that is both a LearnerException and of the named built-in type."""
+    builtin = getattr(builtins, reply.builtin, None)
+    if not (isinstance(builtin, type) and issubclass(builtin, Exception)):
+        builtin = Exception
+    bases = (LearnerException,) if builtin is Exception else (LearnerException, builtin)
+    try:
+        error = type(reply.builtin, bases, {"__str__": _plain_message})(reply.message)
+    except TypeError:
+        # A built-in that needs more than a message (UnicodeDecodeError).
+        error = type(reply.builtin, (LearnerException,), {"__str__": _plain_message})(reply.message)
+    error.message = reply.message
+    error.name = reply.name
+    error.frames = reply.frames
+    return error
+
+
+def _plain_message(error: Any) -> str:
+    return str(error.message)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,162 @@
+"""What a call does beside returning: text it prints, warnings, arguments it changes, memory it shares, tensors it makes."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+MAX_WARNINGS = 20
+KEPT_RESULTS = 8
+KEPT_BYTES = 32 << 20
+
+
+class BoundedText(io.TextIOBase):
+    """Keeps the first `limit` characters written to it and counts the rest."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[str] = []
+        self._kept = 0
+        self._dropped = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        room = self._limit - self._kept
+        kept = text[: max(room, 0)]
+        if kept:
+            self._parts.append(kept)
+            self._kept += len(kept)
+        self._dropped += len(text) - len(kept)
+        return len(text)
+
+    def take(self) -> str:
+        """Give what was kept since the last time, with a note of what was cut."""
+        text = "".join(self._parts)
+        if self._dropped:
+            text += f"\n[{self._dropped} more characters cut]"
+        self._parts.clear()
+        self._kept = self._dropped = 0
+        return text
+
+
+class BoundedWarnings:
+    """Collects the first warnings of a block."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Record every warning raised in the block, the same one each time."""
+        self.found.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = self._record
+            yield
+
+    def _record(self, message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        if len(self.found) < MAX_WARNINGS:
+            self.found.append((category.__name__, str(message)[:300]))
+
+
+class Memory:
+    """The bytes under an array or tensor: where they lie, and what they were."""
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.name = name
+        self.value = value
+        self.start, self.end = span(value)
+        self._before = fingerprint(value)
+
+    def changed(self) -> bool:
+        """Tell whether the values, the shape or the strides differ from when this was made."""
+        return fingerprint(self.value) != self._before
+
+    def touches(self, other: Any) -> bool:
+        """Tell whether another array or tensor lies in the same bytes."""
+        start, end = span(other)
+        return start < self.end and self.start < end
+
+
+def is_tensor(value: Any) -> bool:
+    """Tell whether a value is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def span(value: Any) -> tuple[int, int]:
+    """Give the addresses of a value's first byte and of the one behind its last; (0, 0) when it has none."""
+    if isinstance(value, np.ndarray) and value.size:
+        low, high = np.lib.array_utils.byte_bounds(value)
+        return int(low), int(high)
+    if is_tensor(value) and value.numel():
+        storage = value.untyped_storage()
+        return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+    return 0, 0
+
+
+def fingerprint(value: Any) -> tuple[Any, ...]:
+    """Give shape, strides and the bytes of a value."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.strides, value.tobytes()
+    storage = value.detach().untyped_storage()
+    return tuple(value.shape), value.stride(), bytes(storage)
+
+
+def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Give the arrays and tensors inside a value with their names."""
+    if isinstance(value, np.ndarray) or is_tensor(value):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves(item, name)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item, name)
+
+
+class EarlierResults:
+    """The last few results, kept alive so that memory used again is not mistaken for memory shared."""
+
+    def __init__(self) -> None:
+        self._kept: deque[list[Memory]] = deque(maxlen=KEPT_RESULTS)
+
+    def touched_by(self, value: Any) -> bool:
+        """Tell whether a new result lies in the memory of an earlier one."""
+        return any(memory.touches(leaf) for kept in self._kept for memory in kept for _, leaf in leaves(value, ""))
+
+    def keep(self, value: Any) -> None:
+        """Remember a result, unless it is large."""
+        memories = [Memory(leaf, "an earlier result") for _, leaf in leaves(value, "")]
+        if sum(memory.end - memory.start for memory in memories) <= KEPT_BYTES // KEPT_RESULTS:
+            self._kept.append(memories)
+
+
+@contextmanager
+def largest_tensor(measure: bool) -> Iterator[list[int]]:
+    """Measure the bytes of the largest tensor that torch operations make in the block (one number, 0 at first)."""
+    largest = [0]
+    if not measure:
+        yield largest
+        return
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    class Measure(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **(kwargs or {}))
+            sizes = [leaf.untyped_storage().nbytes() for leaf in tree_leaves(result) if is_tensor(leaf)]
+            largest[0] = max([largest[0], *sizes])
+            return result
+
+    with Measure():
+        yield largest

@@ -1,0 +1,233 @@
+"""How a learner's process comes to be: a fork of the zygote where forking is safe, else a new interpreter.
+
+Both give a `Process`: a channel to speak through, a way to kill, and how it ended.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import IO, Protocol
+
+import msgspec
+
+from autograder.sandbox import jail
+from autograder.sandbox.wire import Channel, End, JailSettings
+
+START_SECONDS = 120.0
+END_SECONDS = 5.0
+KEPT_VARIABLES = ("OPENBLAS_", "OMP_", "MKL_", "SYSTEMROOT", "WINDIR", "LANG", "LC_")
+
+
+class SandboxError(Exception):
+    """The sandbox itself failed: nothing the learner did, and nothing to mark them by."""
+
+
+class NotStarted(SandboxError):
+    """No learner's process could be started; the message says why."""
+
+
+class Process(Protocol):
+    """A learner's process as the grader sees it."""
+
+    channel: Channel
+
+    def end(self) -> End | None:
+        """Kill it if it still runs, and tell how it ended."""
+
+    def wait(self) -> End | None:
+        """Let it end by itself for a moment, then as `end`."""
+
+
+class Starter(Protocol):
+    """Starts learners' processes."""
+
+    def start(self, settings: JailSettings) -> Process:
+        """Start one; NotStarted when it cannot be."""
+
+    def close(self) -> None:
+        """End everything that was started."""
+
+
+def starter_for(libraries: tuple[str, ...]) -> Starter:
+    """Give the quickest starter that is safe on this system."""
+    return ForkServer(libraries) if jail.can_fork() else Interpreters(libraries)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name.upper().startswith(KEPT_VARIABLES)}
+    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class ForkServer:
+    """One zygote and the Unix socket through which any grader process of this run asks it for workers."""
+
+    def __init__(self, libraries: tuple[str, ...]) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="attend-"))
+        self.address = str(self._folder / "zygote")
+        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.address)
+        listener.listen(64)
+        self._line, far_end = socket.socketpair()
+        descriptors = (listener.fileno(), far_end.fileno())
+        command = [sys.executable, "-I", "-m", "autograder.sandbox.zygote", *map(str, descriptors), *libraries]
+        self._zygote = subprocess.Popen(
+            command,
+            pass_fds=descriptors,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            cwd=self._folder,
+            start_new_session=True,
+        )
+        listener.close()
+        far_end.close()
+
+    def start(self, settings: JailSettings) -> Process:
+        """Ask the zygote for a fork."""
+        try:
+            return ForkedProcess(self.address, settings)
+        except OSError as error:
+            raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
+
+    def explain(self) -> str:
+        """Tell why the zygote has gone, from what it wrote to its standard error."""
+        return f"the fork server has ended{self._last_words()}"
+
+    def close(self) -> None:
+        """End the zygote and with it every worker."""
+        self._line.close()
+        try:
+            self._zygote.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._zygote.kill()
+            self._zygote.wait()
+        self._errors.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        return f": {lines[-1][:300]}" if lines else ""
+
+
+class ForkedProcess:
+    """A fork of the zygote. Its lifeline is a connection: closing it kills the process."""
+
+    def __init__(self, address: str, settings: JailSettings) -> None:
+        ours, theirs = socket.socketpair()
+        self._lifeline = socket.socket(socket.AF_UNIX)
+        with theirs:
+            self._lifeline.connect(address)
+            socket.send_fds(self._lifeline, [msgspec.msgpack.encode(settings)], [theirs.fileno()])
+        self.channel = Channel(ours)
+        self._end: End | None = None
+
+    def wait(self) -> End | None:
+        """Let it end by itself for a moment; kill it then."""
+        self._hear_end(1.0)
+        return self.end()
+
+    def end(self) -> End | None:
+        """Close both lines. A process that has not ended by then is killed by the zygote."""
+        if self._end is None:
+            self._hear_end(0.0)
+        self.channel.close()
+        self._lifeline.close()
+        return self._end
+
+    def _hear_end(self, seconds: float) -> None:
+        if self._end is not None:
+            return
+        try:
+            self._lifeline.settimeout(seconds)
+            message = self._lifeline.recv(256)
+            self._end = msgspec.msgpack.decode(message, type=End) if message else None
+        except (OSError, msgspec.MsgspecError):
+            self._end = None
+
+
+class Interpreters:
+    """Starts a new interpreter for each learner's process: slower, but right on every system."""
+
+    def __init__(self, libraries: tuple[str, ...]) -> None:
+        self._libraries = libraries
+
+    def start(self, settings: JailSettings) -> Process:
+        """Start an interpreter that runs the worker."""
+        return SpawnedProcess(settings, self._libraries)
+
+    def close(self) -> None:
+        """Nothing is shared, so nothing is left to end."""
+
+
+class SpawnedProcess:
+    """An interpreter of its own."""
+
+    def __init__(self, settings: JailSettings, libraries: tuple[str, ...]) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._popen = _spawn_with(theirs, msgspec.json.encode(settings).decode(), libraries)
+        self.channel = Channel(ours)
+
+    def wait(self) -> End | None:
+        """Let it end by itself for a moment; kill it then."""
+        try:
+            self._popen.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return self.end()
+        return self.end()
+
+    def end(self) -> End | None:
+        """Kill it with everything it started, where the system has process groups."""
+        self.channel.close()
+        returned = self._popen.poll()
+        if hasattr(os, "killpg"):
+            _kill_group(self._popen.pid)
+        elif returned is None:
+            self._popen.kill()
+        self._popen.wait()
+        if returned is None:
+            return None
+        return End(killed=returned < 0, code=abs(returned))
+
+
+def _kill_group(leader: int) -> None:
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _spawn_with(theirs: socket.socket, settings: str, libraries: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    shared = getattr(theirs, "share", None)
+    named = "share" if shared else str(theirs.fileno())
+    popen = subprocess.Popen(
+        [sys.executable, "-I", "-m", "autograder.sandbox.worker", named, settings, *libraries],
+        pass_fds=() if shared else (theirs.fileno(),),
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=tempfile.gettempdir(),
+        start_new_session=True,
+    )
+    assert popen.stdin is not None
+    with popen.stdin as line:
+        if shared:
+            line.write(shared(popen.pid))
+    return popen
+
+
+def start_deadline() -> float:
+    """Give the time by which a worker must have spoken: importing torch may take long on a cold disk."""
+    return time.monotonic() + START_SECONDS

@@ -1,0 +1,289 @@
+"""Values on their way between two processes: each is rebuilt from (dtype, shape, bytes) alone.
+
+Nothing is ever unpickled, so no subclass and no object crosses: a subclass becomes its base, anything else is refused.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+
+class WireError(Exception):
+    """Something that could not be said or understood."""
+
+
+class Unsendable(WireError):
+    """A value that may not cross; the message says what it was."""
+
+
+class Malformed(WireError):
+    """Bytes that are not a message of this protocol."""
+
+
+BLOB_LIMIT = 64 << 20
+MAX_STRING = 1 << 19
+MAX_DIMENSIONS = 16
+MAX_DEPTH = 12
+MAX_ITEMS = 10_000
+ITEM_SIZES = {
+    "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+
+
+class Layout(msgspec.Struct, array_like=True, frozen=True):
+    """How an array lies in its blob. Strides and offset count elements; None is C order."""
+
+    strides: tuple[int, ...]
+    offset: int
+
+
+class Array(msgspec.Struct, array_like=True, frozen=True, tag="array"):
+    """A NumPy array (or NumPy scalar: shape ())."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    blob: int
+    writeable: bool = True
+    layout: Layout | None = None
+
+
+class Tensor(msgspec.Struct, array_like=True, frozen=True, tag="tensor"):
+    """A dense torch tensor on the CPU."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    blob: int
+    layout: Layout | None = None
+
+
+class Items(msgspec.Struct, array_like=True, frozen=True, tag="items"):
+    """A list or a tuple."""
+
+    kind: Literal["list", "tuple"]
+    items: list[Value]
+
+
+class Table(msgspec.Struct, array_like=True, frozen=True, tag="table"):
+    """A dict whose keys are str, int, float, bool or None."""
+
+    items: list[tuple[None | bool | int | float | str, Value]]
+
+
+Value = None | bool | int | float | str | Array | Tensor | Items | Table
+
+
+Element = TypeVar("Element")
+
+
+class Blobs:
+    """The raw bytes beside a message. Each blob is taken once, so that a header cannot multiply them."""
+
+    def __init__(self, blobs: list[memoryview] | None = None, limit: int = BLOB_LIMIT) -> None:
+        self._blobs: list[memoryview | None] = list(blobs or [])
+        self.limit = limit
+        self._size = sum(len(blob) for blob in blobs or [])
+
+    def add(self, data: bytes | bytearray | memoryview) -> int:
+        """Append one blob and return its index; Unsendable beyond the limit."""
+        self._size += len(data)
+        if self._size > self.limit:
+            raise Unsendable(f"more than {self.limit >> 20} MiB of values")
+        self._blobs.append(memoryview(data))
+        return len(self._blobs) - 1
+
+    def take(self, index: int) -> memoryview:
+        """Give a blob away; Malformed when there is none or it was taken before."""
+        if not 0 <= index < len(self._blobs):
+            raise Malformed(f"no blob {index}")
+        blob = self._blobs[index]
+        if blob is None:
+            raise Malformed(f"blob {index} is used twice")
+        self._blobs[index] = None
+        return blob
+
+    def __iter__(self) -> Iterator[memoryview]:
+        return (blob for blob in self._blobs if blob is not None)
+
+
+def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -> Value:
+    """Turn a value into its wire form; with `layout`, strides are kept.
+
+    Raises:
+        Unsendable: for anything but arrays, tensors, bool, int, float, str, None and tuples, lists and dicts of those.
+
+    """
+    if depth > MAX_DEPTH:
+        raise Unsendable(f"a value nested more than {MAX_DEPTH} deep")
+    if isinstance(value, np.ndarray | np.generic):
+        return _pack_array(value, blobs, layout=layout)
+    if value is None or isinstance(value, bool | float | str):
+        return _pack_plain(value)
+    if isinstance(value, int):
+        return _pack_integer(value)
+    if isinstance(value, list | tuple):
+        kind: Literal["list", "tuple"] = "list" if isinstance(value, list) else "tuple"
+        return Items(kind, [pack(item, blobs, layout=layout, depth=depth + 1) for item in _bounded(value)])
+    if isinstance(value, dict):
+        pairs = [(_pack_key(key), pack(item, blobs, layout=layout, depth=depth + 1)) for key, item in _bounded(value.items())]
+        return Table(pairs)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _pack_tensor(value, blobs, layout=layout)
+    raise Unsendable(f"a value of type {type(value).__name__}")
+
+
+def _pack_plain(value: bool | float | str | None) -> None | bool | float | str:
+    if isinstance(value, float):
+        return float.__float__(value)
+    if not isinstance(value, str):
+        return value
+    if len(value) > MAX_STRING:
+        raise Unsendable(f"a string of {len(value)} characters")
+    return str.__str__(value).encode("utf-8", "replace").decode()
+
+
+def _pack_integer(value: int) -> int:
+    if not -(1 << 63) <= value < 1 << 64:
+        raise Unsendable("an integer of more than 64 bits")
+    return int.__int__(value)
+
+
+def _pack_key(key: object) -> None | bool | int | float | str:
+    if key is None or isinstance(key, bool | float | str):
+        return _pack_plain(key)
+    if isinstance(key, int):
+        return _pack_integer(key)
+    raise Unsendable(f"a dict with a key of type {type(key).__name__}")
+
+
+def _bounded(values: Collection[Element]) -> Collection[Element]:
+    if len(values) > MAX_ITEMS:
+        raise Unsendable(f"a collection of {len(values)} items")
+    return values
+
+
+def _pack_array(value: np.ndarray[Any, Any] | np.generic, blobs: Blobs, *, layout: bool) -> Array:
+    array = np.asarray(value)
+    if type(array) is not np.ndarray:
+        array = np.ndarray.view(array, np.ndarray)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    name = array.dtype.name
+    if name not in ITEM_SIZES or array.ndim > MAX_DIMENSIONS:
+        raise Unsendable(f"an array of dtype {name} with {array.ndim} dimensions")
+    writeable = bool(array.flags.writeable)
+    if layout and array.size and not array.flags.c_contiguous:
+        low, high = np.lib.array_utils.byte_bounds(array)
+        blob = blobs.add(ctypes.string_at(low, high - low))
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        return Array(name, array.shape, blob, writeable, Layout(strides, (array.ctypes.data - low) // array.itemsize))
+    _refuse_large(array.nbytes, blobs)
+    return Array(name, array.shape, blobs.add(array.tobytes()), writeable)
+
+
+def _refuse_large(size: int, blobs: Blobs) -> None:
+    if size > blobs.limit:
+        raise Unsendable(f"an array of {size >> 20} MiB; at most {blobs.limit >> 20} MiB may be returned")
+
+
+def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
+    import torch
+
+    with torch._C.DisableTorchFunctionSubclass():
+        tensor = torch.Tensor.detach(value).as_subclass(torch.Tensor)
+        name = str(tensor.dtype).removeprefix("torch.")
+        if tensor.layout is not torch.strided or tensor.device.type != "cpu" or name not in ITEM_SIZES:
+            raise Unsendable(f"a {tensor.layout} tensor of dtype {tensor.dtype} on {tensor.device}")
+        if tensor.dim() > MAX_DIMENSIONS:
+            raise Unsendable(f"a tensor with {tensor.dim()} dimensions")
+        shape = tuple(tensor.shape)
+        tensor = tensor.resolve_conj().resolve_neg()
+        if layout and tensor.numel() and not tensor.is_contiguous():
+            return Tensor(name, shape, blobs.add(_storage_span(tensor)), Layout(tensor.stride(), 0))
+        _refuse_large(tensor.numel() * tensor.element_size(), blobs)
+        return Tensor(name, shape, blobs.add(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes()))
+
+
+def _storage_span(tensor: torch.Tensor) -> bytes:
+    import torch
+
+    reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    span = tensor.as_strided((reach,), (1,), tensor.storage_offset())
+    return span.view(torch.uint8).numpy().tobytes()
+
+
+def unpack(value: Value, blobs: Blobs, *, layout: bool = False) -> Any:
+    """Build a fresh base value. Layouts are obeyed only where `layout` says so (towards the learner).
+
+    Raises:
+        Malformed: when dtype, shape, layout and blob do not fit together.
+
+    """
+    if isinstance(value, Items):
+        items = [unpack(item, blobs, layout=layout) for item in value.items]
+        return items if value.kind == "list" else tuple(items)
+    if isinstance(value, Table):
+        return {key: unpack(item, blobs, layout=layout) for key, item in value.items}
+    if isinstance(value, Array):
+        return _unpack_array(value, bytearray(_checked(value, blobs, layout)))
+    if isinstance(value, Tensor):
+        return _unpack_tensor(value, bytearray(_checked(value, blobs, layout)))
+    return value
+
+
+def _checked(value: Array | Tensor, blobs: Blobs, layout: bool) -> memoryview:
+    blob = blobs.take(value.blob)
+    size = ITEM_SIZES.get(value.dtype)
+    if size is None or len(value.shape) > MAX_DIMENSIONS or any(not 0 <= extent < 1 << 48 for extent in value.shape):
+        raise Malformed(f"an array of dtype {value.dtype[:20]!r} and shape {value.shape[:MAX_DIMENSIONS]}")
+    if value.layout is not None and (not layout or len(value.layout.strides) != len(value.shape) or len(blob) % size):
+        raise Malformed("a layout that is not allowed here")
+    if value.layout is None and math.prod(value.shape) * size != len(blob):
+        raise Malformed(f"{len(blob)} bytes for shape {value.shape} of {value.dtype}")
+    return blob
+
+
+def _unpack_array(value: Array, buffer: bytearray) -> np.ndarray[Any, Any]:
+    if value.dtype == "bfloat16":
+        raise Malformed("a NumPy array of dtype bfloat16")
+    dtype = np.dtype(value.dtype)
+    flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
+    flat = (flat != 0) if value.dtype == "bool" else flat.view(dtype)
+    try:
+        if value.layout is None:
+            array = flat.reshape(value.shape)
+        else:
+            strides = tuple(stride * dtype.itemsize for stride in value.layout.strides)
+            array = np.ndarray(value.shape, dtype, flat.data, value.layout.offset * dtype.itemsize, strides)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Malformed(f"an array that cannot be built: {error}") from None
+    array.flags.writeable = value.writeable
+    return array
+
+
+def _unpack_tensor(value: Tensor, buffer: bytearray) -> torch.Tensor:
+    import torch
+
+    dtype: torch.dtype = getattr(torch, value.dtype)
+    try:
+        if not buffer:
+            return torch.empty(value.shape, dtype=dtype)
+        flat = torch.frombuffer(buffer, dtype=torch.uint8)
+        flat = (flat != 0) if dtype is torch.bool else flat.view(dtype)
+        if value.layout is None:
+            return flat.view(value.shape)
+        return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
+    except (RuntimeError, TypeError) as error:
+        raise Malformed(f"a tensor that cannot be built: {error}") from None
+
+

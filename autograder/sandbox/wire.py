@@ -1,0 +1,304 @@
+"""The typed messages between the grader and a learner's process.
+
+A frame is two lengths, a MessagePack header and the raw bytes of its arrays (blobs). The header is small and bounded, so hostile
+bytes cannot make the reader build many objects; the blobs are copied once each.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Literal
+
+import msgspec
+
+from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Unsendable, Value, WireError
+
+
+class Closed(WireError):
+    """The other side has gone."""
+
+
+LENGTHS = struct.Struct("!II")
+HEADER_LIMIT = 4 << 20
+
+
+class JailSettings(msgspec.Struct, frozen=True):
+    """What the worker gives up: bytes of memory over the baseline, seconds of processor time, folders it may read."""
+
+    memory: int
+    cpu_seconds: int
+    readable: tuple[str, ...]
+
+
+class End(msgspec.Struct, frozen=True):
+    """How a process ended: by a signal (its number) or with an exit status. Neither is ever a verdict."""
+
+    killed: bool
+    code: int
+
+
+class Gradient(msgspec.Struct, frozen=True):
+    """Ask for gradients: positions of the arguments, one cotangent per returned tensor (None: not used)."""
+
+    wrt: tuple[int, ...]
+    cotangents: list[Value]
+
+
+class Load(msgspec.Struct, frozen=True, tag="load"):
+    """The learner's module. `stand_ins` maps module names to source made of library calls."""
+
+    module: str
+    source: bytes
+    stand_ins: dict[str, bytes]
+    banned: tuple[str, ...]
+    output_limit: int
+    blob_limit: int
+
+
+class Call(msgspec.Struct, frozen=True, tag="call"):
+    """Call a function by name, or an instance made by `New` by its number."""
+
+    target: str | int
+    arguments: list[Value]
+    keywords: dict[str, Value]
+    seed: int
+    measure: bool = False
+    gradient: Gradient | None = None
+
+
+class New(msgspec.Struct, frozen=True, tag="new"):
+    """Make an instance of a class of the learner's."""
+
+    target: str
+    arguments: list[Value]
+    keywords: dict[str, Value]
+    seed: int
+
+
+class Manage(msgspec.Struct, frozen=True, tag="manage"):
+    """Operate on an instance: load a state dict, give it back, switch mode or dtype, describe it."""
+
+    target: int
+    operation: Literal["load", "state", "train", "eval", "to", "describe"]
+    argument: Value = None
+
+
+Request = Load | Call | New | Manage
+
+
+class Frame(msgspec.Struct, array_like=True, frozen=True):
+    """One line of the learner's own code in a traceback."""
+
+    line: int
+    function: str
+    text: str
+
+
+class Violation(msgspec.Struct, array_like=True, frozen=True):
+    """A banned function that was reached: its name, the learner's line, and how it was noticed."""
+
+    name: str
+    line: int
+    text: str
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What else a call tells. `modified` and `shared` hold names of arguments; `largest_tensor` is in bytes."""
+
+    seconds: float = 0.0
+    output: str = ""
+    warnings: tuple[tuple[str, str], ...] = ()
+    modified: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    writeable: bool = True
+    largest_tensor: int | None = None
+    violations: tuple[Violation, ...] = ()
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """The first word of a worker: which layers of the jail hold, and why others do not."""
+
+    layers: tuple[str, ...]
+    missing: dict[str, str]
+
+
+class Scanned(msgspec.Struct, frozen=True, tag="scanned"):
+    """What the syntax tree shows, said before any line of the learner's has run."""
+
+    violations: tuple[Violation, ...]
+
+
+class Loaded(msgspec.Struct, frozen=True, tag="loaded"):
+    """The module was executed; these public names exist."""
+
+    names: tuple[str, ...]
+    facts: Facts
+
+
+class Returned(msgspec.Struct, frozen=True, tag="returned"):
+    """A value came back. `gradients` has one entry per position asked for, `parameters` one per parameter."""
+
+    value: Value
+    facts: Facts
+    gradients: list[Value] = []
+    parameters: dict[str, Value] = {}
+    gradient_problem: str = ""
+
+
+class Created(msgspec.Struct, frozen=True, tag="created"):
+    """An instance exists under this number."""
+
+    instance: int
+    facts: Facts
+
+
+class Raised(msgspec.Struct, frozen=True, tag="raised"):
+    """An exception: the nearest built-in type, its own name, its message and the learner's own frames."""
+
+    builtin: str
+    name: str
+    message: str
+    frames: tuple[Frame, ...]
+    facts: Facts
+
+
+class Unfit(msgspec.Struct, frozen=True, tag="unfit"):
+    """A value came back that may not cross."""
+
+    reason: str
+    facts: Facts
+
+
+Reply = Ready | Scanned | Loaded | Returned | Created | Raised | Unfit
+
+
+class RequestEnvelope(msgspec.Struct, frozen=True):
+    """A request with its number and the lengths of its blobs."""
+
+    serial: int
+    message: Request
+    blobs: list[int]
+
+
+class ReplyEnvelope(msgspec.Struct, frozen=True):
+    """A reply with the number of the request it answers and the lengths of its blobs."""
+
+    serial: int
+    message: Reply
+    blobs: list[int]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_request_decoder = msgspec.msgpack.Decoder(RequestEnvelope)
+_reply_decoder = msgspec.msgpack.Decoder(ReplyEnvelope)
+
+
+def encode(envelope: RequestEnvelope | ReplyEnvelope) -> bytes:
+    """Give the header of a frame."""
+    return _encoder.encode(envelope)
+
+
+def decode_reply(header: bytes | bytearray) -> ReplyEnvelope:
+    """Read a reply's header; Malformed for anything else."""
+    try:
+        return _reply_decoder.decode(header)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError) as error:
+        raise Malformed(f"not a reply: {str(error)[:200]}") from None
+
+
+def decode_request(header: bytes | bytearray) -> RequestEnvelope:
+    """Read a request's header; Malformed for anything else."""
+    try:
+        return _request_decoder.decode(header)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError) as error:
+        raise Malformed(f"not a request: {str(error)[:200]}") from None
+
+
+class Channel:
+    """A socket that carries frames. Every operation ends by its deadline (a time of the monotonic clock) or raises TimeoutError."""
+
+    def __init__(self, connection: socket.socket, blob_limit: int = BLOB_LIMIT) -> None:
+        self._connection = connection
+        self._blob_limit = blob_limit
+
+    def send(self, envelope_header: bytes, blobs: Blobs, deadline: float | None = None) -> None:
+        """Write one frame.
+
+        Raises:
+            Unsendable: when the header is larger than a header may be.
+            Closed: when nobody listens any more.
+            TimeoutError: when the deadline passes.
+
+        """
+        if len(envelope_header) > HEADER_LIMIT:
+            raise Unsendable(f"a message of {len(envelope_header)} bytes beside its arrays")
+        payload = b"".join(blobs)
+        try:
+            self._wait_until(deadline)
+            self._connection.sendall(LENGTHS.pack(len(envelope_header), len(payload)) + envelope_header + payload)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise Closed(str(error)) from None
+
+    def receive(self, deadline: float | None = None) -> tuple[bytearray, memoryview]:
+        """Read one frame: the header and the bytes behind it.
+
+        Raises:
+            Malformed: for lengths beyond the limits (nothing of that size is read).
+            Closed: at the end of the stream.
+            TimeoutError: when the deadline passes.
+
+        """
+        header_length, payload_length = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
+        if header_length > HEADER_LIMIT or payload_length > self._blob_limit:
+            raise Malformed(f"a frame of {header_length} + {payload_length} bytes")
+        header = self._read(header_length, deadline)
+        return header, memoryview(self._read(payload_length, deadline))
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._connection.close()
+
+    def _read(self, count: int, deadline: float | None) -> bytearray:
+        data = bytearray()
+        while len(data) < count:
+            try:
+                self._wait_until(deadline)
+                chunk = self._connection.recv(min(count - len(data), 1 << 20))
+            except TimeoutError:
+                raise
+            except OSError as error:
+                raise Closed(str(error)) from None
+            if not chunk:
+                raise Closed("end of stream")
+            data += chunk
+        return data
+
+    def _wait_until(self, deadline: float | None) -> None:
+        if deadline is None:
+            self._connection.settimeout(None)
+            return
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError
+        self._connection.settimeout(remaining)
+
+
+def split_blobs(payload: memoryview, lengths: list[int]) -> Blobs:
+    """Cut the bytes behind a header into its blobs; Malformed when the lengths do not add up."""
+    if any(length < 0 for length in lengths) or sum(lengths) != len(payload):
+        raise Malformed("blob lengths that do not add up")
+    parts = []
+    start = 0
+    for length in lengths:
+        parts.append(payload[start : start + length])
+        start += length
+    return Blobs(parts, limit=max(len(payload), 1))
+
+
+def blob_lengths(blobs: Blobs) -> list[int]:
+    """Give the lengths that belong into an envelope."""
+    return [len(blob) for blob in blobs]

@@ -1,0 +1,416 @@
+"""The learner's process: load one module, answer calls until the socket closes.
+
+Nothing here knows a suite, a solution or an expected value. What this process says is only ever read as data.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import linecache
+import os
+import random
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType, TracebackType
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from autograder.sandbox import banned, jail
+from autograder.sandbox.observed import BoundedText, BoundedWarnings, EarlierResults, Memory, largest_tensor, leaves
+from autograder.sandbox.values import Blobs, Unsendable, Value, WireError, pack, unpack
+from autograder.sandbox.wire import (
+    Call,
+    Channel,
+    Created,
+    Facts,
+    Frame,
+    JailSettings,
+    Load,
+    Loaded,
+    Manage,
+    New,
+    Raised,
+    Ready,
+    Reply,
+    ReplyEnvelope,
+    Request,
+    Returned,
+    Scanned,
+    Unfit,
+    blob_lengths,
+    decode_request,
+    encode,
+    split_blobs,
+)
+
+MAX_MESSAGE = 4000
+BALLAST = 16 << 20
+MAX_FRAMES = 10
+REQUEST_BLOBS = 256 << 20
+
+
+class NotDefined(AttributeError):
+    """The module does not define a name that the exercise asks for."""
+
+
+def serve(connection: socket.socket, settings: JailSettings) -> None:
+    """Enter the jail, say which layers hold, then answer requests until the grader closes the socket."""
+    channel = Channel(connection, blob_limit=REQUEST_BLOBS)
+    held = jail.enter(settings)
+    _say(channel, 0, Ready(held.layers, held.missing), Blobs())
+    answers = Answers()
+    while True:
+        try:
+            header, payload = channel.receive()
+        except WireError:
+            return
+        envelope = decode_request(header)
+        for reply, blobs in answers.to(envelope.message, split_blobs(payload, envelope.blobs)):
+            _say(channel, envelope.serial, reply, blobs)
+
+
+def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs) -> None:
+    channel.send(encode(ReplyEnvelope(serial, reply, blob_lengths(blobs))), blobs)
+
+
+class Answers:
+    """The state of one learner's process: the module, its instances, what has been observed."""
+
+    def __init__(self) -> None:
+        self._module = ModuleType("nothing_loaded")
+        self._filename = ""
+        self._instances: list[Any] = []
+        self._watch = banned.Watch((), frozenset())
+        self._text = BoundedText(0)
+        self._warnings = BoundedWarnings()
+        self._earlier = EarlierResults()
+        self._blob_limit = 0
+        self._started = 0.0
+        # Given back when memory runs out, so that the worker can still say so.
+        self._ballast = bytearray(BALLAST)
+
+    def to(self, request: Request, blobs: Blobs) -> Iterator[tuple[Reply, Blobs]]:
+        """Answer one request; a `Load` is answered twice, once before any line of the learner's has run."""
+        if isinstance(request, Load):
+            yield from self._load(request)
+            return
+        answer = {Call: self._call, New: self._new, Manage: self._manage}[type(request)]
+        yield self._guarded(lambda: answer(request, blobs))  # type: ignore[operator]
+
+    def _load(self, request: Load) -> Iterator[tuple[Reply, Blobs]]:
+        self._filename = f"<learner>/{request.module}.py"
+        self._blob_limit = request.blob_limit
+        self._text = BoundedText(request.output_limit)
+        try:
+            source = request.source.decode("utf-8-sig")
+            found = banned.scan(request.source, request.banned)
+            code = compile(source, self._filename, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            yield self._raised(error), Blobs()
+            return
+        linecache.cache[self._filename] = (len(source), None, source.splitlines(True), self._filename)
+        self._watch = banned.Watch(request.banned, frozenset({self._filename}))
+        yield Scanned(found), Blobs()
+        yield self._guarded(lambda: self._execute(request, code))
+
+    def _execute(self, request: Load, code: Any) -> tuple[Reply, Blobs]:
+        for name, source in request.stand_ins.items():
+            sys.modules[name] = self._stand_in(name, source)
+        self._module = ModuleType(request.module)
+        self._module.__file__ = self._filename
+        sys.modules[request.module] = self._module
+        with self._observing():
+            exec(code, self._module.__dict__)
+        names = [name for name in list(vars(self._module)) if isinstance(name, str) and not name.startswith("_")]
+        return Loaded(tuple(names[:500]), self._facts()), Blobs()
+
+    def _stand_in(self, name: str, source: bytes) -> ModuleType:
+        module = ModuleType(name)
+        exec(compile(source, f"<stand-in>/{name}.py", "exec", dont_inherit=True), module.__dict__)
+        for key, value in list(vars(module).items()):
+            if isinstance(value, FunctionType) and value.__module__ == name:
+                setattr(module, key, self._unwatched(value))
+        return module
+
+    def _unwatched(self, function: FunctionType) -> Callable[..., Any]:
+        def stand_in(*arguments: Any, **keywords: Any) -> Any:
+            with self._watch.suspended():
+                return function(*arguments, **keywords)
+
+        stand_in.__name__ = function.__name__
+        stand_in.__doc__ = function.__doc__
+        return stand_in
+
+    def _call(self, request: Call, blobs: Blobs) -> tuple[Reply, Blobs]:
+        target = self._find(request.target)
+        arguments, keywords = self._arguments(request, blobs)
+        memories = _memories(target, arguments, keywords)
+        wanted = request.gradient
+        inputs = [arguments[position].requires_grad_() for position in wanted.wrt] if wanted else []
+        cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
+        _seed(request.seed)
+        with self._observing(), largest_tensor(request.measure) as largest:
+            result = target(*arguments, **keywords)
+        facts = self._facts(memories, result, largest[0] if request.measure else None)
+        reply = self._returned(result, facts)
+        return self._with_gradients(reply, result, inputs, cotangents, target) if wanted else reply
+
+    def _arguments(self, request: Call | New, blobs: Blobs) -> tuple[list[Any], dict[str, Any]]:
+        arguments = [unpack(value, blobs, layout=True) for value in request.arguments]
+        return arguments, {name: unpack(value, blobs, layout=True) for name, value in request.keywords.items()}
+
+    def _returned(self, result: Any, facts: Facts) -> tuple[Reply, Blobs]:
+        blobs = Blobs(limit=self._blob_limit)
+        try:
+            value = pack(result, blobs)
+        except Unsendable as problem:
+            return Unfit(str(problem), facts), Blobs()
+        self._earlier.keep(result)
+        return Returned(value, facts), blobs
+
+    def _with_gradients(
+        self, reply: tuple[Reply, Blobs], result: Any, inputs: list[Any], cotangents: list[Any], target: Any
+    ) -> tuple[Reply, Blobs]:
+        returned, blobs = reply
+        if not isinstance(returned, Returned):
+            return reply
+        parameters = dict(target.named_parameters()) if hasattr(target, "named_parameters") else {}
+        with self._observing():
+            problem, gradients = _gradients(result, cotangents, [*inputs, *parameters.values()])
+        packed = [pack(gradient, blobs) for gradient in gradients]
+        own, rest = packed[: len(inputs)], packed[len(inputs) :]
+        by_name: dict[str, Value] = dict(zip(parameters, rest, strict=False))
+        return msgspec.structs.replace(returned, gradients=own, parameters=by_name, gradient_problem=problem), blobs
+
+    def _new(self, request: New, blobs: Blobs) -> tuple[Reply, Blobs]:
+        target = self._find(request.target)
+        arguments, keywords = self._arguments(request, blobs)
+        _seed(request.seed)
+        with self._observing():
+            self._instances.append(target(*arguments, **keywords))
+        return Created(len(self._instances) - 1, self._facts()), Blobs()
+
+    def _manage(self, request: Manage, blobs: Blobs) -> tuple[Reply, Blobs]:
+        instance = self._find(request.target)
+        argument = unpack(request.argument, blobs, layout=True)
+        with self._observing():
+            result = OPERATIONS[request.operation](instance, argument)
+        return self._returned(result, self._facts())
+
+    def _find(self, target: str | int) -> Any:
+        if isinstance(target, int):
+            return self._instances[target]
+        try:
+            return vars(self._module)[target]
+        except KeyError:
+            raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
+
+    @contextmanager
+    def _observing(self) -> Iterator[None]:
+        self._started = time.perf_counter()
+        sys.stdout = sys.stderr = self._text
+        with self._warnings.collecting(), self._watch.watching():
+            yield
+
+    def _facts(self, memories: list[Memory] | None = None, result: Any = None, largest: int | None = None) -> Facts:
+        seconds = time.perf_counter() - self._started
+        arrays = list(leaves(result, ""))
+        shared = [memory.name for memory in memories or [] if any(memory.touches(leaf) for _, leaf in arrays)]
+        if self._earlier.touched_by(result):
+            shared.append("an earlier result")
+        return Facts(
+            seconds=seconds,
+            output=self._text.take(),
+            warnings=tuple(self._warnings.found),
+            modified=tuple(memory.name for memory in memories or [] if memory.changed()),
+            shared=tuple(shared),
+            writeable=all(leaf.flags.writeable for _, leaf in arrays if isinstance(leaf, np.ndarray)),
+            largest_tensor=largest,
+            violations=self._watch.take(),
+        )
+
+    def _guarded(self, answer: Callable[[], tuple[Reply, Blobs]]) -> tuple[Reply, Blobs]:
+        try:
+            return answer()
+        except BaseException as error:
+            return self._raised(error), Blobs()
+
+    def _raised(self, error: BaseException) -> Raised:
+        if isinstance(error, MemoryError):
+            self._ballast.clear()
+            traceback.clear_frames(error.__traceback__)
+        facts = self._facts()
+        return Raised(_builtin_name(error), type(error).__name__[:200], _message(error), self._frames(error), facts)
+
+    def _frames(self, error: BaseException) -> tuple[Frame, ...]:
+        if isinstance(error, SyntaxError) and error.filename in (self._filename, "<unknown>"):
+            return (Frame(error.lineno or 0, "", (error.text or "").strip()[:200]),)
+        own = [entry for entry in _entries(error.__traceback__) if entry[0] == self._filename]
+        return tuple(Frame(line, name, linecache.getline(file, line).strip()[:200]) for file, line, name in own[-MAX_FRAMES:])
+
+
+def _entries(trace: TracebackType | None) -> Iterator[tuple[str, int, str]]:
+    for frame, line in traceback.walk_tb(trace):
+        yield frame.f_code.co_filename, line, frame.f_code.co_name
+
+
+def _memories(target: Any, arguments: list[Any], keywords: dict[str, Any]) -> list[Memory]:
+    try:
+        names = list(inspect.signature(target).parameters)
+    except (ValueError, TypeError):
+        names = []
+    names += [f"argument {position + 1}" for position in range(len(names), len(arguments))]
+    named = [*zip(names, arguments, strict=False), *keywords.items()]
+    return [Memory(leaf, name) for label, value in named for name, leaf in leaves(value, label)]
+
+
+def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[str, list[Any]]:
+    import torch
+
+    outputs = list(result) if isinstance(result, list | tuple) else [result]
+    pairs = [(out, cot) for out, cot in zip(outputs, cotangents, strict=False) if cot is not None]
+    if not pairs or not all(isinstance(out, torch.Tensor) for out, _ in pairs):
+        return "what was returned is not made of tensors", [None] * len(inputs)
+    for out, cotangent in pairs:
+        if out.shape != cotangent.shape:
+            return f"the shape is {tuple(out.shape)}, not {tuple(cotangent.shape)}", [None] * len(inputs)
+    attached = [(out, cotangent.to(out.dtype)) for out, cotangent in pairs if out.requires_grad]
+    if not attached:
+        return "", [None] * len(inputs)
+    flowing = [value for value in inputs if value.requires_grad]
+    found = iter(torch.autograd.grad([out for out, _ in attached], flowing, [cot for _, cot in attached], allow_unused=True))
+    return "", [next(found) if value.requires_grad else None for value in inputs]
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(seed)
+
+
+def _builtin_name(error: BaseException) -> str:
+    for ancestor in type.mro(type(error)):
+        if vars(builtins).get(ancestor.__name__) is ancestor:
+            return ancestor.__name__
+    return "BaseException"
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg)[:MAX_MESSAGE]
+    try:
+        return str(error)[:MAX_MESSAGE]
+    except BaseException:
+        return "(its message cannot be shown)"
+
+
+def _load_state(instance: Any, state: Any) -> None:
+    instance.load_state_dict(state, strict=True)
+
+
+def _state(instance: Any, _: Any) -> dict[str, Any]:
+    return dict(instance.state_dict())
+
+
+def _convert(instance: Any, dtype: Any) -> None:
+    import torch
+
+    instance.to(getattr(torch, dtype))
+
+
+def _describe(instance: Any, _: Any) -> dict[str, Any]:
+    import torch
+
+    if not isinstance(instance, torch.nn.Module):
+        return {"is_module": False, "parameters": {}, "buffers": [], "children": {}}
+    return {
+        "is_module": True,
+        "parameters": {name: tuple(value.shape) for name, value in instance.named_parameters()},
+        "buffers": [name for name, _ in instance.named_buffers()],
+        "children": {name: type(child).__name__ for name, child in instance.named_children()},
+    }
+
+
+def _train(instance: Any, _: Any) -> None:
+    instance.train()
+
+
+def _evaluate(instance: Any, _: Any) -> None:
+    instance.eval()
+
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "load": _load_state,
+    "state": _state,
+    "train": _train,
+    "eval": _evaluate,
+    "to": _convert,
+    "describe": _describe,
+}
+
+
+def run(connection: socket.socket, settings: JailSettings) -> None:
+    """Be the worker: serve, and end without any of the learner's exit handlers."""
+    status = 1
+    try:
+        serve(connection, settings)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def keep_only(descriptor: int) -> socket.socket:
+    """Close every descriptor but one socket's; the standard ones lead nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    kept = os.dup(descriptor)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    kept = os.dup2(kept, 3)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    return socket.socket(fileno=kept)
+
+
+def _connection(named: str) -> socket.socket:
+    if named != "share":
+        return keep_only(int(named))
+    # Windows hands sockets over as bytes.
+    return socket.fromshare(sys.stdin.buffer.read())  # type: ignore[attr-defined,no-any-return]
+
+
+def main() -> None:
+    """Be a worker of its own, without a fork server: socket, settings and libraries are named on the command line."""
+    connection = _connection(sys.argv[1])
+    settings = msgspec.json.decode(sys.argv[2].encode(), type=JailSettings)
+    warm_up(sys.argv[3:])
+    run(connection, settings)
+
+
+def warm_up(libraries: list[str]) -> None:
+    """Import the libraries once and run one small operation, so that nothing reads the system's files later."""
+    jail.prepare()
+    for library in libraries:
+        importlib.import_module(library)
+    sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
+    if "torch" in libraries:
+        import torch
+
+        torch.set_num_threads(1)
+        torch.ones(2, 2) @ torch.ones(2, 2)
+
+
+def _is_a_library_folder(path: str) -> bool:
+    return any(os.path.realpath(path).startswith(folder) for folder in jail.readable_paths())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The fork server: numpy and torch are loaded once, and each learner's process is a fork that holds nothing else of ours.
+
+It listens on a Unix socket. One connection is one worker: the request carries the worker's own socket; the answers are its
+process number and, at the end, its wait status. When the connection closes, the worker is killed: none outlives its grader.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+import msgspec
+
+from autograder.sandbox import jail, worker
+from autograder.sandbox.wire import End, JailSettings
+
+REQUEST_LIMIT = 1 << 16
+REQUEST_SECONDS = 5.0
+
+
+class Zygote:
+    """Forks workers on request and reports their ends. `parent` closes when the run that started this process is over."""
+
+    def __init__(self, listener: socket.socket, parent: socket.socket) -> None:
+        self._listener = listener
+        self._parent = parent
+        self._workers: dict[int, socket.socket] = {}
+        self._wake, wake_writer = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake_writer, False)
+        signal.set_wakeup_fd(wake_writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> Callable[[], None] | None:
+        """Serve until the parent is gone (None), or, in a fresh fork, give what that worker has to do."""
+        while True:
+            connections = list(self._workers.values())
+            ready, _, _ = select.select([self._listener, self._parent, self._wake, *connections], [], [])
+            if self._parent in ready:
+                self._end_all()
+                return None
+            self._reap()
+            for connection in connections:
+                if connection in ready:
+                    self._hear(connection)
+            if self._listener in ready:
+                body = self._accept()
+                if body is not None:
+                    return body
+
+    def _accept(self) -> Callable[[], None] | None:
+        connection, _ = self._listener.accept()
+        connection.settimeout(REQUEST_SECONDS)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(connection, REQUEST_LIMIT, 1)
+            settings = msgspec.msgpack.decode(message, type=JailSettings)
+            (call_socket,) = descriptors
+        except (OSError, ValueError, msgspec.MsgspecError):
+            connection.close()
+            return None
+        pid = os.fork()
+        if pid == 0:
+            return lambda: _be_worker(call_socket, settings)
+        os.close(call_socket)
+        connection.setblocking(False)
+        self._workers[pid] = connection
+        return None
+
+    def _hear(self, connection: socket.socket) -> None:
+        # A grader only ever closes this connection: that means its worker has to go.
+        for pid, other in self._workers.items():
+            if other is connection:
+                os.killpg(pid, signal.SIGKILL) if _leads_group(pid) else os.kill(pid, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        try:
+            os.read(self._wake, 4096)
+        except BlockingIOError:
+            return
+        for pid in list(self._workers):
+            end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if end is not None:
+                self._bury(pid, End(end.si_code != os.CLD_EXITED, end.si_status))
+
+    def _bury(self, pid: int, end: End) -> None:
+        # The group goes before its leader is reaped, while its number cannot belong to anyone else.
+        if _leads_group(pid):
+            os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        connection = self._workers.pop(pid)
+        try:
+            connection.send(msgspec.msgpack.encode(end))
+        except OSError:
+            pass
+        finally:
+            connection.close()
+
+    def _end_all(self) -> None:
+        for pid in self._workers:
+            os.killpg(pid, signal.SIGKILL) if _leads_group(pid) else os.kill(pid, signal.SIGKILL)
+
+
+def _leads_group(pid: int) -> bool:
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
+
+
+def _be_worker(call_socket: int, settings: JailSettings) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    jail.die_with_parent()
+    worker.run(worker.keep_only(call_socket), settings)
+
+
+def main() -> None:
+    """Start: descriptors of the listener and of the parent's line, then the libraries to load."""
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    parent = socket.socket(fileno=int(sys.argv[2]))
+    worker.warm_up(sys.argv[3:])
+    gc.collect()
+    gc.freeze()
+    # Returning out of the server's loop first keeps its frames out of the learner's process.
+    body = Zygote(listener, parent).serve()
+    if body is not None:
+        body()
+
+
+if __name__ == "__main__":
+    main()
