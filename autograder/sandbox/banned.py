@@ -8,6 +8,7 @@ hook (calls made by Python code) and torch's function mode (calls that reach tor
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import sys
 import threading
@@ -168,6 +169,9 @@ class Watch:
 
     def _judge_code(self, frame: FrameType) -> str:
         code = frame.f_code
+        if not code.co_flags & inspect.CO_OPTIMIZED:
+            # The body of a module or class, run while it is imported, calls nothing of that name.
+            return ""
         module = frame.f_globals.get("__name__", "")
         if code.co_filename in self._files or not isinstance(module, str) or module.partition(".")[0] not in self._tops:
             return ""

@@ -85,17 +85,17 @@ class Budget:
     def __init__(self, seconds: float, what: str, parent: Budget | None = None) -> None:
         self.seconds = seconds
         self.what = what
-        self._left = seconds
+        self.spent = 0.0
         self._parent = parent
 
     def tightest(self) -> tuple[float, str]:
         """Give the smallest number of seconds left along the chain, and the words for that limit."""
-        own = (self._left, f"the {self.seconds:g} s for the {self.what} are used up")
+        own = (self.seconds - self.spent, f"the {self.seconds:g} s for the {self.what} are used up")
         return min(own, self._parent.tightest()) if self._parent else own
 
     def spend(self, seconds: float) -> None:
         """Take seconds off this budget and those above it."""
-        self._left -= seconds
+        self.spent += seconds
         if self._parent:
             self._parent.spend(seconds)
 
@@ -179,6 +179,11 @@ class Learner:
         return lambda *arguments, **keywords: self._call(name, name, arguments, keywords, measure=False)
 
     @property
+    def seconds(self) -> float:
+        """Seconds spent in calls so far."""
+        return self._budget.spent
+
+    @property
     def measured(self) -> _Measured:
         """The same functions, with the largest tensor measured."""
         return _Measured(self)
@@ -193,8 +198,6 @@ class Learner:
 
         """
         self._start()
-        if self._settings is None:
-            return
         blobs = Blobs(limit=self._limits.value)
         request = wire.Load(
             self._module.name,

@@ -1,0 +1,137 @@
+"""What a suite may use: marks for its checks, comparisons, and the fixtures `learner`, `reference` and `rng`.
+
+A suite is an ordinary pytest file, `test_<exercise>.py`. Its checks call the learner's functions through the `learner`
+fixture, which crosses into the learner's process, and compare with `reference`, the solution module in this one.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+
+from autograder.compare import Difference, SuiteMistake, assert_close, assert_equal
+from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
+
+__all__ = [
+    "DESK", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared", "assert_untouched",
+    "exercise_of", "hint", "points", "promise", "raises", "seen_in",
+]  # fmt: skip
+
+MARKERS = {
+    "points": "points(n): what the check is worth",
+    "promise": "promise(*keys): the sentences of the contract that the check tests",
+    "hint": "hint(id): the hint to show when it fails",
+    "seen_in": "seen_in(*reports): public bug reports that the check comes from",
+}
+
+
+class Desk(Protocol):
+    """Where the learner and the reference of an exercise are found during a session."""
+
+    def learner(self, exercise: str) -> Learner:
+        """The learner's module in its process."""
+
+    def reference(self, exercise: str) -> ModuleType:
+        """The solution module."""
+
+
+DESK = pytest.StashKey[Desk]()
+
+
+def points(worth: float) -> pytest.MarkDecorator:
+    """Say what a check is worth."""
+    return pytest.mark.points(worth)
+
+
+def promise(*keys: str) -> pytest.MarkDecorator:
+    """Name the sentences of the contract that a check tests."""
+    return pytest.mark.promise(*keys)
+
+
+def hint(identifier: str) -> pytest.MarkDecorator:
+    """Name the hint to show when a check fails: "<exercise>.<idea>"."""
+    return pytest.mark.hint(identifier)
+
+
+def seen_in(*reports: str) -> pytest.MarkDecorator:
+    """Name the public bug reports that a check comes from: "owner/repo#number"."""
+    return pytest.mark.seen_in(*reports)
+
+
+def assert_untouched(learner: Learner) -> None:
+    """The last call must have left its arguments as they were."""
+    if learner.last.modified:
+        raise Difference(f"the call changed its argument {' and '.join(learner.last.modified)}")
+
+
+def assert_unshared(learner: Learner) -> None:
+    """The result of the last call must share no memory with its arguments or with an earlier result."""
+    if learner.last.shared:
+        raise Difference(f"the result shares memory with {' and '.join(learner.last.shared)}")
+
+
+class raises:  # noqa: N801  (reads like pytest.raises)
+    """The learner's code in this block must raise `kind`, with a message that names one of `naming`."""
+
+    def __init__(self, kind: type[Exception], *, naming: Sequence[str]) -> None:
+        self._kind = kind
+        self._naming = naming
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        """Judge what was raised."""
+        wanted = self._kind.__name__
+        if error is None or isinstance(error, UnfitResult):
+            raise Difference(f"a {wanted} should be raised, but a value came back")
+        if not isinstance(error, LearnerException):
+            return False
+        if not isinstance(error, self._kind):
+            raise Difference(f"a {wanted} should be raised, not {error.name}: {error}")
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)) for name in self._naming):
+            names = " or ".join(self._naming)
+            raise Difference(f"the message of the {wanted} should name {names}; it says: {error}")
+        return True
+
+
+def exercise_of(path: Path) -> str:
+    """Give the exercise that a suite file is about."""
+    return path.stem.removeprefix("test_")
+
+
+@pytest.fixture
+def learner(request: pytest.FixtureRequest) -> Learner:
+    """Give the learner's module, in its own process."""
+    return request.config.stash[DESK].learner(exercise_of(request.path))
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> ModuleType:
+    """Give the solution module."""
+    return request.config.stash[DESK].reference(exercise_of(request.path))
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Give random numbers that are the same in every run and differ from check to check."""
+    return np.random.default_rng(zlib.crc32(request.function.__name__.encode()))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marks known."""
+    for line in MARKERS.values():
+        config.addinivalue_line("markers", line)
+
+
+def mark_of(item: pytest.Item, name: str, default: Any) -> Any:
+    """Give the first argument of an item's mark, or the default."""
+    marker = item.get_closest_marker(name)
+    return marker.args[0] if marker and marker.args else default

@@ -1,0 +1,165 @@
+"""Comparing what came back with what is right: kind, shape, dtype, the pattern of NaN and infinity, then values.
+
+The tolerance follows from the dtype and the length of the sums; it is never found by trial and error.
+
+Exceptions:
+    Difference     the learner's value is not the right one
+    SuiteMistake   the suite itself asks something that it could not tell from a wrong answer
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from autograder.counterexample import show
+
+UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+SMALLEST_STEP = {"float64": 2.0**-1074, "float32": 2.0**-149, "float16": 2.0**-24, "bfloat16": 2.0**-133}
+# Libraries add this many terms one after the other before they begin to add in pairs.
+PLAIN_SUM = 16
+SHOWN_IN_FULL = 24
+
+
+class Difference(AssertionError):
+    """What came back differs from what is right; both are kept for showing."""
+
+    def __init__(self, message: str, actual: Any = None, expected: Any = None) -> None:
+        super().__init__(message)
+        self.actual = actual
+        self.expected = expected
+
+
+class SuiteMistake(Exception):
+    """A comparison that could not fail."""
+
+
+def relative_tolerance(dtype: str, terms: int = 1, logits: float = 1.0) -> float:
+    """Give the relative error that sound arithmetic in `dtype` stays below.
+
+    One rounding for each term of the longest sum, and each rounding of a score of size `logits` (divided, shifted,
+    exponentiated) comes out of the exponential multiplied by its size; all doubled. Beyond 16 terms a sum is held
+    to what adding in pairs achieves (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+    """
+    length = min(float(terms), PLAIN_SUM + math.log2(max(terms, 1)))
+    return 2 * UNIT_ROUNDOFF[dtype] * (length + 3 * max(logits, 1.0) + 4)
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    dtype: Any = None,
+    terms: int = 1,
+    logits: float = 1.0,
+    scale: Any = None,
+) -> None:
+    """Compare a learner's value with the float64 reference.
+
+    `dtype` is the one that must come back (default: that of `expected`). `terms` is the length of the longest sum,
+    `logits` the largest size of a score before the exponential. With `scale` (the size of the terms of a sum in which
+    they cancel) the tolerance is taken relative to it instead of element by element.
+
+    Raises:
+        Difference: with a message for the learner.
+        SuiteMistake: when the tolerance is so large that zeros would pass.
+
+    """
+    name = dtype_name(dtype if dtype is not None else expected.dtype)
+    _compare_form(actual, expected, name)
+    found, right = _as_float64(actual), _as_float64(expected)
+    _compare_specials(found, right, actual, expected)
+    relative = relative_tolerance(name, terms, logits)
+    allowed = relative * (np.abs(right) if scale is None else float(scale)) + SMALLEST_STEP[name]
+    _insist_on_a_tolerance_that_tells(right, allowed, scale)
+    finite = np.isfinite(right)
+    with np.errstate(invalid="ignore", over="ignore"):
+        differs = finite & ~(np.abs(found - right) <= allowed)
+    if differs.any():
+        raise Difference(_describe(found, right, differs), actual, expected)
+
+
+def assert_equal(actual: Any, expected: Any) -> None:
+    """Compare kind, shape and dtype, then every value exactly: for masks and for exact zeros."""
+    _compare_form(actual, expected, dtype_name(expected.dtype))
+    found, right = _plain(actual), _plain(expected)
+    differs = found != right
+    if differs.any():
+        raise Difference(_describe(found, right, differs), actual, expected)
+
+
+def dtype_name(dtype: Any) -> str:
+    """Give the plain name of a NumPy or torch dtype: "float32"."""
+    text = str(dtype)
+    return text.removeprefix("torch.") if text.startswith("torch.") else str(np.dtype(dtype))
+
+
+def _compare_form(actual: Any, expected: Any, dtype: str) -> None:
+    kind = "a torch tensor" if _is_tensor(expected) else "a NumPy array"
+    if _is_tensor(actual) != _is_tensor(expected) or not (_is_tensor(actual) or isinstance(actual, np.ndarray)):
+        raise Difference(f"{kind} should come back, not {_kind_of(actual)}", actual, expected)
+    if tuple(actual.shape) != tuple(expected.shape):
+        raise Difference(f"the shape is {tuple(actual.shape)}, not {tuple(expected.shape)}", actual, expected)
+    if dtype_name(actual.dtype) != dtype:
+        raise Difference(f"the dtype is {dtype_name(actual.dtype)}, not {dtype}", actual, expected)
+
+
+def _compare_specials(found: np.ndarray, right: np.ndarray, actual: Any, expected: Any) -> None:
+    for special, name in ((np.isnan, "NaN"), (np.isposinf, "inf"), (np.isneginf, "-inf")):
+        wrong = special(found) != special(right)
+        if wrong.any():
+            where = _first(wrong)
+            have = f"{name} at {where}" if special(found)[where] else f"{_number(found[where])} at {where}"
+            raise Difference(f"{have}, where {_number(right[where])} is right", actual, expected)
+
+
+def _insist_on_a_tolerance_that_tells(right: np.ndarray, allowed: Any, scale: Any) -> None:
+    largest = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    # Far below the tolerance it is a zero with rounding on it (the gradient of a key's bias, for one).
+    if scale is not None and float(np.max(allowed)) * 1e-3 < largest < 2 * float(np.max(allowed)):
+        raise SuiteMistake(f"a tolerance of {float(np.max(allowed)):.3g} says nothing about values below {largest:.3g}")
+
+
+def _describe(found: np.ndarray, right: np.ndarray, differs: np.ndarray) -> str:
+    if right.size <= SHOWN_IN_FULL:
+        return f"returned {show(found)}, right is {show(right)}"
+    where = _first(differs)
+    text = f"{int(differs.sum())} of {differs.size} entries differ, first at {where}: "
+    text += f"{_number(found[where])} instead of {_number(right[where])}"
+    if found.dtype != bool:
+        with np.errstate(invalid="ignore"):
+            text += f"; the largest difference is {np.abs(found - right)[differs].max():.3g}"
+    return text
+
+
+def _first(wrong: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(index) for index in np.argwhere(wrong)[0])
+
+
+def _number(value: Any) -> str:
+    return str(bool(value)) if isinstance(value, np.bool_) else f"{float(value):.6g}"
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "None"
+    return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+
+
+def _plain(value: Any) -> np.ndarray:
+    if not _is_tensor(value):
+        return np.asarray(value)
+    value = value.detach()
+    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())
+
+
+def _as_float64(value: Any) -> np.ndarray:
+    return np.asarray(_plain(value), dtype=np.float64)

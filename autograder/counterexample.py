@@ -1,0 +1,59 @@
+"""The smallest input that shows a mistake, written the way the learner would type it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+SHOWN_IN_FULL = 48
+MAX_TEXT = 2000
+
+
+def show_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """Give a call as text: `softmax([[1., 2.]], axis=0)`; large arrays by shape and dtype."""
+    parts = [show(value) for value in arguments]
+    parts += [f"{name}={show(value)}" for name, value in keywords.items()]
+    return cut(f"{function}({', '.join(parts)})")
+
+
+def show(value: Any) -> str:
+    """Give a value as short text: small arrays in full, masks as 1 and 0, large ones by shape and dtype."""
+    if _is_tensor(value):
+        return _show_array(_as_array(value), "tensor")
+    if isinstance(value, np.ndarray):
+        return _show_array(value, "array")
+    if isinstance(value, list | tuple):
+        inside = ", ".join(show(item) for item in value[:8])
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {show(item)}" for key, item in list(value.items())[:8]) + "}"
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """Cut a text that nobody would read to its end."""
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
+
+
+def _show_array(array: np.ndarray, kind: str) -> str:
+    if array.size > SHOWN_IN_FULL:
+        return f"<{kind} {array.shape} {array.dtype}>"
+    if not array.size:
+        return f"<empty {kind} {array.shape}>"
+    if array.dtype == bool:
+        # Rows of 1 and 0 read like the mask they are.
+        return np.array2string(array.astype(int), separator=" ").replace("\n", "")
+    return " ".join(np.array2string(array, precision=6, separator=", ", suppress_small=False).split())
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _as_array(value: Any) -> np.ndarray:
+    value = value.detach()
+    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())

@@ -1,0 +1,206 @@
+"""grade(submission, course) -> Report: the shortest way through the house.
+
+Exceptions:
+    GradingError   nothing can be graded here, and why
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Callable, Iterable
+from importlib import metadata
+
+import msgspec
+
+from autograder.course import FILE_NAME, Course, Exercise
+from autograder.desk import References, SubmissionDesk, hidden_paths
+from autograder.report import ExerciseResult, Outcome, Report
+from autograder.sandbox import jail
+from autograder.sandbox.learner import JailMissing, LearnerEnded, LearnerException, SandboxError
+from autograder.sandbox.starting import Starter, starter_for
+from autograder.sandbox.wire import Violation
+from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
+from autograder.submission import Refused, Submission
+
+PACKAGES = ("attention-by-hand", "numpy", "torch", "pytest", "hypothesis")
+
+
+class GradingError(Exception):
+    """Nothing can be graded: one line that says why and what to do."""
+
+
+def grade(submission: Submission, course: Course, *, trust: bool = False) -> Report:
+    """Grade one submission. Raises GradingError where no submission could be."""
+    reports: list[Report] = []
+    grade_all([submission], course, receive=reports.append, trust=trust)
+    return reports[0]
+
+
+def grade_all(
+    submissions: Iterable[Submission | Refused],
+    course: Course,
+    *,
+    receive: Callable[[Report], None],
+    trust: bool = False,
+) -> None:
+    """Grade submissions one after the other and hand over each report as it is ready.
+
+    With `trust`, learner code also runs where layers of the jail are missing; the reports name those that held.
+
+    Raises:
+        GradingError: when the jail is incomplete, or the hidden files lie where learner code can read them.
+
+    """
+    _insist_on_hidden_files(course)
+    suites = [course.suite_of(exercise) for exercise in course.exercises]
+    with Grader(course, trust=trust) as grader:
+
+        def grade_each(checks: Checks) -> None:
+            for submission in submissions:
+                receive(grader.grade(submission, checks))
+
+        try:
+            with_checks(suites, grade_each)
+        except JailMissing as missing:
+            raise GradingError(_incomplete(missing)) from None
+        except SessionError as error:
+            raise GradingError(str(error)) from error
+
+
+class Grader:
+    """What the submissions of one run share: the fork server, the references, the course's fingerprint."""
+
+    def __init__(self, course: Course, *, trust: bool) -> None:
+        self._course = course
+        self._trust = trust
+        self._references = References(course)
+        self._fingerprint = _fingerprint_of(course)
+        self._libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
+        self._starter: Starter = starter_for(self._libraries)
+
+    def __enter__(self) -> Grader:
+        """Begin a run."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every process of the run."""
+        self._starter.close()
+
+    def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
+        """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
+        if isinstance(submission, Refused):
+            return self._not_graded(submission.id, submission.reason)
+        try:
+            return self._attempt(submission, checks)
+        except JailMissing:
+            raise
+        except SandboxError:
+            self._starter.close()
+            self._starter = starter_for(self._libraries)
+        try:
+            return self._attempt(submission, checks)
+        except (SandboxError, SessionError) as error:
+            return self._not_graded(submission.id, str(error))
+
+    def _attempt(self, submission: Submission, checks: Checks) -> Report:
+        started = time.perf_counter()
+        desk = SubmissionDesk(submission, self._course, self._starter, self._references, trust=self._trust)
+        try:
+            results = [self._grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
+        finally:
+            desk.close()
+        return Report(
+            submission=submission.id,
+            status="graded",
+            fingerprint=self._fingerprint_with(submission),
+            isolation=list(desk.layers),
+            points=self._course.points,
+            earned=sum(result.earned for result in results),
+            seconds=round(time.perf_counter() - started, 3),
+            exercises=results,
+            extra_files=list(submission.extra),
+        )
+
+    def _grade_exercise(
+        self, exercise: Exercise, submission: Submission, desk: SubmissionDesk, checks: Checks
+    ) -> ExerciseResult:
+        if exercise.name not in submission.modules:
+            reason = submission.problems.get(exercise.name, "not handed in")
+            return _lost(exercise, checks, Outcome.FAILED, reason)
+        learner = desk.learner(exercise.name)
+        try:
+            learner.load()
+        except LearnerException as error:
+            return _lost(exercise, checks, Outcome.FAILED, f"{exercise.name}.py cannot be loaded: {raised(error)}")
+        except LearnerEnded as ended:
+            return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
+        results = [] if learner.violations else checks.run(exercise.name, desk)
+        learner.close()
+        if learner.violations:
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+        earned = sum(result.earned for result in results)
+        return ExerciseResult(exercise.name, exercise.points, earned, checks=results, bonus=exercise.bonus)
+
+    def _not_graded(self, identifier: str, reason: str) -> Report:
+        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
+
+    def _fingerprint_with(self, submission: Submission) -> str:
+        digest = self._fingerprint.copy()
+        for name, source in sorted(submission.modules.items()):
+            _feed(digest, name, source)
+        for name, problem in sorted(submission.problems.items()):
+            _feed(digest, name, problem.encode("utf-8", "replace"))
+        return f"sha256:{digest.hexdigest()}"
+
+
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> ExerciseResult:
+    lost = checks.unrun(exercise.name, outcome, reason)
+    return ExerciseResult(exercise.name, exercise.points, 0.0, reason=reason, checks=lost, bonus=exercise.bonus)
+
+
+def _forbidden(violations: list[Violation]) -> str:
+    first = violations[0]
+    where = f"line {first.line}: {first.text}" if first.line else "in a thread"
+    return f"this exercise may not use {first.name} ({where})"
+
+
+def _insist_on_hidden_files(course: Course) -> None:
+    for path in hidden_paths(course):
+        if not path.exists():
+            raise GradingError(f"{path} is not there: grading needs the instructor's copy of the course")
+    exposed = jail.first_readable(hidden_paths(course), jail.readable_paths())
+    if exposed is not None:
+        raise GradingError(f"{exposed} lies where learner code may read it (beside Python's libraries); move the course")
+
+
+def _incomplete(missing: JailMissing) -> str:
+    return f"the jail is not complete on this machine ({missing}); --trust grades without what is missing"
+
+
+def _fingerprint_of(course: Course) -> hashlib._Hash:
+    digest = hashlib.sha256()
+    _feed(digest, FILE_NAME, msgspec.json.encode(course, enc_hook=str))
+    for exercise in course.exercises:
+        for path in (course.suite_of(exercise), course.solution_of(exercise)):
+            _feed(digest, path.name, path.read_bytes())
+        for name, source in sorted(course.stand_in_sources(exercise).items()):
+            _feed(digest, name, source)
+    for name in PACKAGES:
+        _feed(digest, name, _version_of(name).encode())
+    _feed(digest, "python", platform.python_version().encode())
+    return digest
+
+
+def _version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def _feed(digest: hashlib._Hash, name: str, data: bytes) -> None:
+    # Lengths first, so that no two sets of files read the same.
+    digest.update(f"{name} {len(data)}\n".encode("utf-8", "replace"))
+    digest.update(data)

@@ -1,0 +1,199 @@
+"""One pytest session for many submissions: the suites are collected once, and their checks run again for each.
+
+pytest offers `pytest_runtestloop` for this; only `Item._initrequest`, which readies an item to run once more, is its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from autograder import checks
+from autograder.checks import DESK, Desk, SuiteMistake, exercise_of, mark_of
+from autograder.counterexample import cut, show_call
+from autograder.report import CheckResult, Outcome
+from autograder.sandbox.learner import (
+    Learner,
+    LearnerEnded,
+    LearnerException,
+    OutOfMemory,
+    SandboxError,
+    TimedOut,
+    UnfitResult,
+)
+
+MAX_TIME_OUTS = 2
+_FAILURE = pytest.StashKey[BaseException]()
+
+
+class SessionError(Exception):
+    """The suites could not be collected, or a check failed for a reason that is ours."""
+
+
+class Checks:
+    """The collected checks of a course, which can be run any number of times."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._config = session.config
+        self._items: dict[str, list[pytest.Item]] = {}
+        for item in session.items:
+            self._items.setdefault(exercise_of(item.path), []).append(item)
+
+    def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
+        """Run the checks of an exercise against what the desk serves."""
+        self._config.stash[DESK] = desk
+        items = self._items.get(exercise, [])
+        following = [*items[1:], None]
+        learner = desk.learner(exercise)
+        return [_run(item, after, learner) for item, after in zip(items, following, strict=True)]
+
+    def unrun(self, exercise: str, outcome: Outcome, message: str) -> list[CheckResult]:
+        """Give the checks of an exercise as lost, for a reason that they share."""
+        return [_result(item, outcome, message=message) for item in self._items.get(exercise, [])]
+
+
+def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
+    """Collect the suites and run `body` inside their session.
+
+    Raises:
+        SessionError: when a suite cannot be collected.
+
+    """
+    plugin = _Loop(body)
+    arguments = [*map(str, suites), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:faulthandler"]
+    # Neither a configuration file of the folder the command is run in nor the environment may have a say.
+    arguments += ["-c", os.devnull, f"--rootdir={suites[0].parent}", "--import-mode=importlib"]
+    with _environment_without_pytest():
+        status = pytest.main(arguments, plugins=[plugin, checks])
+    if plugin.error is not None:
+        raise plugin.error
+    if not plugin.ran:
+        raise SessionError(f"the suites cannot be collected (pytest status {int(status)}): {plugin.trouble[:1000]}")
+
+
+class _Loop:
+    """Stands in for pytest's own loop over the items."""
+
+    def __init__(self, body: Callable[[Checks], None]) -> None:
+        self._body = body
+        self.error: BaseException | None = None
+        self.ran = False
+        self.trouble = ""
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.trouble = self.trouble or report.longreprtext
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            return True
+        self.ran = True
+        try:
+            self._body(Checks(session))
+        except BaseException as error:
+            self.error = error
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+        if call.excinfo is not None:
+            item.stash.setdefault(_FAILURE, call.excinfo.value)
+            if call.when != "call":
+                raise SessionError(f"{item.name}: {call.when} failed: {call.excinfo.value}") from call.excinfo.value
+
+
+@contextmanager
+def _environment_without_pytest() -> Iterator[None]:
+    saved = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PYTEST_")}
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+            del os.environ[name]
+        os.environ.update(saved)
+
+
+def _run(item: pytest.Item, after: pytest.Item | None, learner: Learner) -> CheckResult:
+    if learner.time_outs >= MAX_TIME_OUTS:
+        return _result(item, Outcome.TIMED_OUT, message="not run: two checks before it ran out of time")
+    learner.last_call = None
+    spent = learner.seconds
+    item.stash.setdefault(_FAILURE, None)  # type: ignore[arg-type]
+    del item.stash[_FAILURE]
+    item._initrequest()  # type: ignore[attr-defined]
+    runtestprotocol(item, log=False, nextitem=after)
+    failure = item.stash.get(_FAILURE, None)
+    seconds = round(learner.seconds - spent, 4)
+    if failure is None:
+        return _result(item, Outcome.PASSED, earned=mark_of(item, "points", 0.0), seconds=seconds)
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    if isinstance(failure, SandboxError | SuiteMistake):
+        raise failure
+    message = explain(failure, learner)
+    return _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
+
+
+def outcome_of(failure: BaseException) -> Outcome:
+    """Tell how a check that raised has ended."""
+    if isinstance(failure, TimedOut):
+        return Outcome.TIMED_OUT
+    if isinstance(failure, OutOfMemory):
+        return Outcome.OUT_OF_MEMORY
+    return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
+
+
+def explain(failure: BaseException, learner: Learner) -> str:
+    """Say what went wrong in words for the learner."""
+    if isinstance(failure, LearnerException):
+        return raised(failure)
+    if isinstance(failure, AssertionError | LearnerEnded | UnfitResult):
+        return cut(str(failure).partition("\nassert ")[0] or "the check does not hold")
+    function = learner.last_call.function if learner.last_call else "the module"
+    return cut(f"what {function} returned cannot be used: {type(failure).__name__}: {failure}")
+
+
+def raised(error: LearnerException) -> str:
+    """Say what the learner's code raised, and on which of their lines."""
+    if error.name == "NotImplementedError":
+        return "not written yet (NotImplementedError)"
+    text = f"{error.name}: {error}" if str(error) else error.name
+    if error.frames:
+        frame = error.frames[-1]
+        text += f" (line {frame.line}: {frame.text})" if frame.text else f" (line {frame.line})"
+    return cut(text)
+
+
+def _last_call(learner: Learner) -> str:
+    call = learner.last_call
+    return show_call(call.function, call.arguments, call.keywords) if call else ""
+
+
+def _result(
+    item: pytest.Item,
+    outcome: Outcome,
+    *,
+    earned: float = 0.0,
+    message: str = "",
+    counterexample: str = "",
+    seconds: float = 0.0,
+) -> CheckResult:
+    name = item.name.partition("[")[0]
+    return CheckResult(
+        name=name,
+        title=name.removeprefix("test_").replace("_", " "),
+        outcome=outcome,
+        points=mark_of(item, "points", 0.0),
+        earned=earned,
+        message=message,
+        hint=mark_of(item, "hint", ""),
+        counterexample=counterexample,
+        seconds=seconds,
+    )
