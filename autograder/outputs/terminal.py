@@ -167,7 +167,7 @@ def _counted(reports: Sequence[Report]) -> Text:
 def show_check(
     console: Console, results: Sequence[ExerciseResult], feedback: str, sentence_of: Callable[[str], str]
 ) -> None:
-    """Print each exercise for its learner, then of several the ones that are done and the one to do next.
+    """Print each exercise for its learner, and of several how many are done and which one is next.
 
     `feedback` says how much of a failed hidden check is shown: "full", "hint", "title", or "none" for the marks alone;
     public tests, which carry no points, are shown in full. `sentence_of` gives the text for a hint id, or "".
@@ -181,11 +181,11 @@ def show_check(
 
 
 def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
-    """Print one exercise: what stands in the way first, then the checks by title."""
+    """Print one exercise: its checks by title, or in their place what kept them from being run."""
     console.print(_headline(result))
     if result.reason:
         console.print(_Indented(_lines(result.reason), 2))
-    if feedback == "full" and _is_one_failure(result):
+    elif feedback == "full" and _is_one_failure(result):
         console.print(_Indented(_lines(f"every check: {result.checks[0].message}"), 2))
     elif feedback != "none":
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS

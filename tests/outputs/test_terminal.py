@@ -246,9 +246,10 @@ def test_a_module_that_fails_every_check_in_one_way_is_not_answered_with_a_list(
     assert "NotImplementedError" not in learner_view(unwritten, "title")
 
 
-def test_a_reason_comes_first():
-    view = learner_view(result("softmax", 20, 0, reason="line 5: expected ':'"))
-    assert view.splitlines() == ["softmax  0 of 20 points", "  line 5: expected ':'", ""]
+def test_a_reason_stands_in_place_of_the_checks_that_it_kept_from_being_run():
+    lost = [check(title, Outcome.FAILED, "line 5: expected ':'") for title in ("one", "two")]
+    view = learner_view(result("softmax", 20, 0, *lost, reason="line 5: expected ':'"))
+    assert view.splitlines() == ["softmax  0 of 2 checks passed, 0 of 20 points", "  line 5: expected ':'", ""]
 
 
 @pytest.mark.parametrize(
