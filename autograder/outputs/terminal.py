@@ -185,23 +185,26 @@ def show_exercise(console: Console, result: ExerciseResult, feedback: str, sente
     console.print(_headline(result))
     if result.reason:
         console.print(_Indented(_lines(result.reason), 2))
-    elif feedback == "full" and _is_one_failure(result):
-        console.print(_Indented(_lines(f"every check: {result.checks[0].message}"), 2))
+    elif _is_unwritten(result):
+        console.print(_Indented(Text("not written yet"), 2))
     elif feedback != "none":
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
         console.print(Group(*_check_lines(result, feedback, sentence_of, signs)))
     console.print()
 
 
-def _is_one_failure(result: ExerciseResult) -> bool:
-    """Say whether all checks failed in the same way, as in a stub: then their titles tell nothing."""
-    failures = {(check.outcome, check.message) for check in result.checks}
-    return len(result.checks) > 1 and len(failures) == 1 and not result.passed and bool(result.checks[0].message)
+def _is_unwritten(result: ExerciseResult) -> bool:
+    """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
+    return bool(result.checks) and all(_is_stub(check) for check in result.checks)
+
+
+def _is_stub(check: CheckResult) -> bool:
+    return check.outcome is Outcome.FAILED and "NotImplementedError" in check.message
 
 
 def _headline(result: ExerciseResult) -> Text:
     facts = []
-    if result.checks:
+    if result.checks and not result.reason:
         n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
         facts.append(f"{n_passed} of {len(result.checks)} checks passed")
     if result.points:
@@ -213,18 +216,19 @@ def _headline(result: ExerciseResult) -> Text:
 def _check_lines(
     result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str], signs: tuple[str, str]
 ) -> Iterable[RenderableType]:
-    """Yield a line for each check, and under a failed one what is known of it, the same words only once."""
-    said: set[str] = set()
+    """Yield a line for each check, and under a failed one what is known of it; a sentence of the contract only once."""
+    said = {""}
     for check in result.checks:
         yield _title(check, signs)
         if check.outcome is Outcome.PASSED or feedback == "title":
             continue
-        details = [check.message, check.counterexample] if feedback == "full" else []
-        details += [sentence_of(check.hint)]
-        for detail in details:
-            if detail and detail not in said:
-                said.add(detail)
-                yield _Indented(_lines(detail), 6)
+        if _is_stub(check):
+            yield _Indented(Text("not written yet"), 6)
+            continue
+        details = [check.counterexample, check.message] if feedback == "full" else []
+        sentence = sentence_of(check.hint)
+        yield from (_Indented(_lines(detail), 6) for detail in [*details, sentence] if detail not in said)
+        said.add(sentence)
 
 
 def _title(check: CheckResult, signs: tuple[str, str]) -> Text:
