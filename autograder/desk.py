@@ -80,6 +80,7 @@ class References:
             path = self._course.solution_of(self._course.exercise(exercise))
             with _siblings_importable(path.parent):
                 self._loaded[exercise] = _import_from(path)
+            _compute_on_one_thread()
         return self._loaded[exercise]
 
 
@@ -98,6 +99,13 @@ def limits_of(course: Course) -> Limits:
 def hidden_paths(course: Course) -> list[Path]:
     """Give what no learner's process may read."""
     return [course.paths.suites, course.paths.solutions]
+
+
+def _compute_on_one_thread() -> None:
+    # On arrays as small as a suite's, more threads only wait for each other.
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def _import_from(path: Path) -> ModuleType:

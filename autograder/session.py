@@ -1,6 +1,7 @@
 """One pytest session for many submissions: the suites are collected once, and their checks run again for each.
 
-pytest offers `pytest_runtestloop` for this; only `Item._initrequest`, which readies an item to run once more, is its own.
+pytest offers `pytest_runtestloop` for this. Two things are its own: `Item._initrequest`, which readies an item to run once more,
+and `SetupState.teardown_exact`, which ends a module's set-up.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Checks:
 
     def __init__(self, session: pytest.Session) -> None:
         self._config = session.config
+        self._setup_state = session._setupstate
         self._items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
@@ -48,10 +50,13 @@ class Checks:
     def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
         """Run the checks of an exercise against what the desk serves."""
         self._config.stash[DESK] = desk
-        items = self._items.get(exercise, [])
-        following = [*items[1:], None]
         learner = desk.learner(exercise)
-        return [_run(item, after, learner) for item, after in zip(items, following, strict=True)]
+        items = self._items.get(exercise, [])
+        # A sibling as the next item keeps pytest from setting the module up again for each check.
+        siblings = [*items[1:], *items[:1]] if len(items) > 1 else [None]
+        results = [_run(item, sibling, learner) for item, sibling in zip(items, siblings, strict=True)]
+        self._setup_state.teardown_exact(None)
+        return results
 
     def unrun(self, exercise: str, outcome: Outcome, message: str) -> list[CheckResult]:
         """Give the checks of an exercise as lost, for a reason that they share."""
@@ -66,7 +71,7 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
 
     """
     plugin = _Loop(body)
-    arguments = [*map(str, suites), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:faulthandler"]
+    arguments = [*map(str, suites), "-s", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:faulthandler"]
     # Neither a configuration file of the folder the command is run in nor the environment may have a say.
     arguments += ["-c", os.devnull, f"--rootdir={suites[0].parent}", "--import-mode=importlib"]
     with _environment_without_pytest():
@@ -120,7 +125,7 @@ def _environment_without_pytest() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, after: pytest.Item | None, learner: Learner) -> CheckResult:
+def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> CheckResult:
     if learner.time_outs >= MAX_TIME_OUTS:
         return _result(item, Outcome.TIMED_OUT, message="not run: two checks before it ran out of time")
     learner.last_call = None
@@ -128,7 +133,7 @@ def _run(item: pytest.Item, after: pytest.Item | None, learner: Learner) -> Chec
     item.stash.setdefault(_FAILURE, None)  # type: ignore[arg-type]
     del item.stash[_FAILURE]
     item._initrequest()  # type: ignore[attr-defined]
-    runtestprotocol(item, log=False, nextitem=after)
+    runtestprotocol(item, log=False, nextitem=sibling)
     failure = item.stash.get(_FAILURE, None)
     seconds = round(learner.seconds - spent, 4)
     if failure is None:

@@ -153,7 +153,7 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None:
             return _Nothing()
-        return _function_mode(self._seen_by_torch)
+        return function_mode(self._seen_by_torch)
 
     def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "c_call":
@@ -221,7 +221,8 @@ class _Nothing:
     def __exit__(self, *_: object) -> None: ...
 
 
-def _function_mode(seen: Callable[[Any], None]) -> Any:
+def function_mode(seen: Callable[[Any], None]) -> Any:
+    """Give a context in which every function of torch's is shown to `seen` before it is called."""
     from torch.overrides import TorchFunctionMode
 
     class Mode(TorchFunctionMode):

@@ -108,8 +108,10 @@ def fingerprint(value: Any) -> tuple[Any, ...]:
     """Give shape, strides and the bytes of a value."""
     if isinstance(value, np.ndarray):
         return value.shape, value.strides, value.tobytes()
-    storage = value.detach().untyped_storage()
-    return tuple(value.shape), value.stride(), bytes(storage)
+    import torch
+
+    whole = torch.empty(0, dtype=torch.uint8).set_(value.detach().untyped_storage())
+    return tuple(value.shape), value.stride(), whole.numpy().tobytes()
 
 
 def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

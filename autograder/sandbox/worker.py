@@ -396,16 +396,29 @@ def main() -> None:
 
 
 def warm_up(libraries: list[str]) -> None:
-    """Import the libraries once and run one small operation, so that nothing reads the system's files later."""
+    """Import the libraries once, with what they import on first use, so that no learner's process does it again."""
     jail.prepare()
     for library in libraries:
         importlib.import_module(library)
     sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
     if "torch" in libraries:
-        import torch
+        _warm_up_torch()
 
-        torch.set_num_threads(1)
-        torch.ones(2, 2) @ torch.ones(2, 2)
+
+def _warm_up_torch() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    # Its first call imports sympy.
+    torch.broadcast_shapes((1,), (1,))
+    # Forward only: a backward pass would start threads, which a fork loses.
+    with torch.no_grad(), banned.function_mode(lambda function: None), largest_tensor(measure=True):
+        layer = torch.nn.Linear(2, 2)
+        layer.load_state_dict(layer.state_dict())
+        heads = layer(torch.ones(1, 2, 2))
+        torch.nn.functional.scaled_dot_product_attention(heads, heads, heads)
+        torch.nn.functional.dropout(torch.einsum("bij,bkj->bik", heads, heads), 0.5)
 
 
 def _is_a_library_folder(path: str) -> bool:
