@@ -20,7 +20,9 @@ from autograder.submission import Submission
 class SubmissionDesk:
     """One submission's modules, each in a process of its own that is started when it is first asked for."""
 
-    def __init__(self, submission: Submission, course: Course, starter: Starter, references: References, *, trust: bool) -> None:
+    def __init__(
+        self, submission: Submission, course: Course, starter: Starter, references: References, *, trust: bool
+    ) -> None:
         self._submission = submission
         self._course = course
         self._starter = starter

@@ -172,7 +172,7 @@ def _insist_on_hidden_files(course: Course) -> None:
             raise GradingError(f"{path} is not there: grading needs the instructor's copy of the course")
     exposed = jail.first_readable(hidden_paths(course), jail.readable_paths())
     if exposed is not None:
-        raise GradingError(f"{exposed} lies where learner code may read it (beside Python's libraries); move the course")
+        raise GradingError(f"{exposed} lies where learner code may read it, among Python's libraries; move the course")
 
 
 def _incomplete(missing: JailMissing) -> str:

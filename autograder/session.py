@@ -1,7 +1,7 @@
 """One pytest session for many submissions: the suites are collected once, and their checks run again for each.
 
-pytest offers `pytest_runtestloop` for this. Two things are its own: `Item._initrequest`, which readies an item to run once more,
-and `SetupState.teardown_exact`, which ends a module's set-up.
+pytest offers `pytest_runtestloop` for this. Two things are its own: `Item._initrequest`, which readies an item to run
+once more, and `SetupState.teardown_exact`, which ends a module's set-up.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autograder.sandbox.learner import (
 )
 
 MAX_TIME_OUTS = 2
-_FAILURE = pytest.StashKey[BaseException]()
+_FAILURE = pytest.StashKey[BaseException | None]()
 
 
 class SessionError(Exception):
@@ -108,7 +108,7 @@ class _Loop:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> None:
         if call.excinfo is not None:
-            item.stash.setdefault(_FAILURE, call.excinfo.value)
+            item.stash[_FAILURE] = item.stash.get(_FAILURE, None) or call.excinfo.value
             if call.when != "call":
                 raise SessionError(f"{item.name}: {call.when} failed: {call.excinfo.value}") from call.excinfo.value
 
@@ -130,8 +130,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> Ch
         return _result(item, Outcome.TIMED_OUT, message="not run: two checks before it ran out of time")
     learner.last_call = None
     spent = learner.seconds
-    item.stash.setdefault(_FAILURE, None)  # type: ignore[arg-type]
-    del item.stash[_FAILURE]
+    item.stash[_FAILURE] = None
     item._initrequest()  # type: ignore[attr-defined]
     runtestprotocol(item, log=False, nextitem=sibling)
     failure = item.stash.get(_FAILURE, None)

@@ -1,6 +1,6 @@
 """What a learner's process gives up before learner code runs. The only file that may assume Linux.
 
-Each layer stands alone; a layer that cannot be had here is named with the reason, and the grader decides whether to go on.
+Each layer stands alone; one that cannot be had here is named with the reason, and the grader decides whether to go on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ read write readv writev pread64 pwrite64 lseek close fstat newfstatat stat lstat
 openat open readlink readlinkat getdents64 getcwd fcntl dup dup2 dup3 ioctl poll ppoll select pselect6 epoll_wait
 recvfrom
 mmap munmap mremap mprotect madvise brk futex sched_yield sched_getaffinity nanosleep clock_nanosleep clock_gettime
-clock_getres gettimeofday time getrandom rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack exit exit_group getpid gettid
-getppid getuid geteuid getgid getegid uname sysinfo getrusage getrlimit times set_robust_list rseq
+clock_getres gettimeofday time getrandom rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack exit exit_group
+getpid gettid getppid getuid geteuid getgid getegid uname sysinfo getrusage getrlimit times set_robust_list rseq
 restart_syscall membarrier get_mempolicy getcpu arch_prctl
 """.split()
 
@@ -65,7 +65,7 @@ def first_readable(paths: list[Path], readable: tuple[str, ...]) -> Path | None:
 
 
 def can_fork() -> bool:
-    """Tell whether a process that holds numpy and torch may be forked here: on Linux; elsewhere their threads forbid it."""
+    """Tell whether a process that holds numpy and torch may be forked: on Linux; elsewhere their threads forbid it."""
     return sys.platform.startswith("linux")
 
 

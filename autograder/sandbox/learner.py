@@ -1,7 +1,7 @@
 """The grader's side of a learner's process: start it, call it, stop it at its deadline, and say how it ended.
 
-Nothing the other side says is trusted beyond its form. An exception of the learner's arrives as the built-in type of that
-name; the end of the process arrives as a `LearnerEnded`, which no `except Exception` of a suite can swallow.
+Nothing the other side says is trusted beyond its form. An exception of the learner's arrives as the built-in type of
+that name; the end of the process arrives as a `LearnerEnded`, which no `except Exception` of a suite can swallow.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class LearnerException(Exception):
     """An exception raised by the learner's code; every one is also of the built-in type of that name."""
 
     name: str = ""
+    message: str = ""
     frames: tuple[Frame, ...] = ()
 
 
@@ -453,7 +454,9 @@ class RemoteModule:
         self._insist()
         return self._learner._call(self._name, self._number, arguments, keywords, measure=False)
 
-    def gradients(self, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any) -> Gradients:
+    def gradients(
+        self, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
+    ) -> Gradients:
         """Call the instance and ask what flows back to arguments and parameters."""
         self._insist()
         return self._learner._gradients(self._name, self._number, arguments, keywords, cotangents, wrt)
@@ -505,10 +508,10 @@ def _as_exception(reply: wire.Raised) -> LearnerException:
         builtin = Exception
     bases = (LearnerException,) if builtin is Exception else (LearnerException, builtin)
     try:
-        error = type(reply.builtin, bases, {"__str__": _plain_message})(reply.message)
+        error: LearnerException = type(builtin.__name__, bases, {"__str__": _plain_message})(reply.message)
     except TypeError:
         # A built-in that needs more than a message (UnicodeDecodeError).
-        error = type(reply.builtin, (LearnerException,), {"__str__": _plain_message})(reply.message)
+        error = type(builtin.__name__, (LearnerException,), {"__str__": _plain_message})(reply.message)
     error.message = reply.message
     error.name = reply.name
     error.frames = reply.frames

@@ -1,4 +1,4 @@
-"""What a call does beside returning: text it prints, warnings, arguments it changes, memory it shares, tensors it makes."""
+"""What a call does beside returning: it prints, warns, changes arguments, shares memory, makes tensors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BoundedText(io.TextIOBase):
             text += f"\n[{self._dropped} more characters cut]"
         self._parts.clear()
         self._kept = self._dropped = 0
-        return text
+        return encodable(text)
 
 
 class BoundedWarnings:
@@ -65,7 +65,7 @@ class BoundedWarnings:
 
     def _record(self, message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         if len(self.found) < MAX_WARNINGS:
-            self.found.append((category.__name__, str(message)[:300]))
+            self.found.append((encodable(category.__name__[:100]), encodable(str(message)[:300])))
 
 
 class Memory:
@@ -85,6 +85,11 @@ class Memory:
         """Tell whether another array or tensor lies in the same bytes."""
         start, end = span(other)
         return start < self.end and self.start < end
+
+
+def encodable(text: str) -> str:
+    """Give the text with what UTF-8 cannot hold (lone surrogates) replaced."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def is_tensor(value: Any) -> bool:
@@ -160,5 +165,5 @@ def largest_tensor(measure: bool) -> Iterator[list[int]]:
             largest[0] = max([largest[0], *sizes])
             return result
 
-    with Measure():
+    with Measure():  # type: ignore[no-untyped-call]
         yield largest

@@ -72,7 +72,7 @@ class ForkServer:
     def __init__(self, libraries: tuple[str, ...]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="attend-"))
         self.address = str(self._folder / "zygote")
-        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.address)
         listener.listen(64)

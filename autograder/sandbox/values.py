@@ -77,7 +77,7 @@ class Items(msgspec.Struct, array_like=True, frozen=True, tag="items"):
 class Table(msgspec.Struct, array_like=True, frozen=True, tag="table"):
     """A dict whose keys are str, int, float, bool or None."""
 
-    items: list[tuple[None | bool | int | float | str, Value]]
+    items: list[tuple[bool | int | float | str | None, Value]]
 
 
 Value = None | bool | int | float | str | Array | Tensor | Items | Table
@@ -135,15 +135,15 @@ def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -
         kind: Literal["list", "tuple"] = "list" if isinstance(value, list) else "tuple"
         return Items(kind, [pack(item, blobs, layout=layout, depth=depth + 1) for item in _bounded(value)])
     if isinstance(value, dict):
-        pairs = [(_pack_key(key), pack(item, blobs, layout=layout, depth=depth + 1)) for key, item in _bounded(value.items())]
-        return Table(pairs)
+        entries = _bounded(value.items())
+        return Table([(_pack_key(key), pack(item, blobs, layout=layout, depth=depth + 1)) for key, item in entries])
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _pack_tensor(value, blobs, layout=layout)
     raise Unsendable(f"a value of type {type(value).__name__}")
 
 
-def _pack_plain(value: bool | float | str | None) -> None | bool | float | str:
+def _pack_plain(value: bool | float | str | None) -> bool | float | str | None:
     if isinstance(value, float):
         return float.__float__(value)
     if not isinstance(value, str):
@@ -159,7 +159,7 @@ def _pack_integer(value: int) -> int:
     return int.__int__(value)
 
 
-def _pack_key(key: object) -> None | bool | int | float | str:
+def _pack_key(key: object) -> bool | int | float | str | None:
     if key is None or isinstance(key, bool | float | str):
         return _pack_plain(key)
     if isinstance(key, int):

@@ -1,7 +1,7 @@
 """The typed messages between the grader and a learner's process.
 
-A frame is two lengths, a MessagePack header and the raw bytes of its arrays (blobs). The header is small and bounded, so hostile
-bytes cannot make the reader build many objects; the blobs are copied once each.
+A frame is two lengths, a MessagePack header and the raw bytes of its arrays (blobs). The header is small and bounded,
+so hostile bytes cannot make the reader build many objects; the blobs are copied once each.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def decode_request(header: bytes | bytearray) -> RequestEnvelope:
 
 
 class Channel:
-    """A socket that carries frames. Every operation ends by its deadline (a time of the monotonic clock) or raises TimeoutError."""
+    """A socket that carries frames. An operation ends by its deadline (monotonic clock) or raises TimeoutError."""
 
     def __init__(self, connection: socket.socket, blob_limit: int = BLOB_LIMIT) -> None:
         self._connection = connection

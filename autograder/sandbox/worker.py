@@ -24,7 +24,15 @@ import msgspec
 import numpy as np
 
 from autograder.sandbox import banned, jail
-from autograder.sandbox.observed import BoundedText, BoundedWarnings, EarlierResults, Memory, largest_tensor, leaves
+from autograder.sandbox.observed import (
+    BoundedText,
+    BoundedWarnings,
+    EarlierResults,
+    Memory,
+    encodable,
+    largest_tensor,
+    leaves,
+)
 from autograder.sandbox.values import Blobs, Unsendable, Value, WireError, pack, unpack
 from autograder.sandbox.wire import (
     Call,
@@ -248,18 +256,23 @@ class Answers:
             self._ballast.clear()
             traceback.clear_frames(error.__traceback__)
         facts = self._facts()
-        return Raised(_builtin_name(error), type(error).__name__[:200], _message(error), self._frames(error), facts)
+        name = encodable(type(error).__name__[:200])
+        return Raised(_builtin_name(error), name, _message(error), self._frames(error), facts)
 
     def _frames(self, error: BaseException) -> tuple[Frame, ...]:
         if isinstance(error, SyntaxError) and error.filename in (self._filename, "<unknown>"):
-            return (Frame(error.lineno or 0, "", (error.text or "").strip()[:200]),)
+            return (Frame(error.lineno or 0, "", encodable((error.text or "").strip()[:200])),)
         own = [entry for entry in _entries(error.__traceback__) if entry[0] == self._filename]
-        return tuple(Frame(line, name, linecache.getline(file, line).strip()[:200]) for file, line, name in own[-MAX_FRAMES:])
+        return tuple(_frame(*entry) for entry in own[-MAX_FRAMES:])
 
 
 def _entries(trace: TracebackType | None) -> Iterator[tuple[str, int, str]]:
     for frame, line in traceback.walk_tb(trace):
         yield frame.f_code.co_filename, line, frame.f_code.co_name
+
+
+def _frame(filename: str, line: int, function: str) -> Frame:
+    return Frame(line, encodable(function[:100]), encodable(linecache.getline(filename, line).strip()[:200]))
 
 
 def _memories(target: Any, arguments: list[Any], keywords: dict[str, Any]) -> list[Memory]:
@@ -286,7 +299,8 @@ def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[s
     if not attached:
         return "", [None] * len(inputs)
     flowing = [value for value in inputs if value.requires_grad]
-    found = iter(torch.autograd.grad([out for out, _ in attached], flowing, [cot for _, cot in attached], allow_unused=True))
+    starts = [out for out, _ in attached]
+    found = iter(torch.autograd.grad(starts, flowing, [cot for _, cot in attached], allow_unused=True))
     return "", [next(found) if value.requires_grad else None for value in inputs]
 
 
@@ -301,15 +315,15 @@ def _seed(seed: int) -> None:
 def _builtin_name(error: BaseException) -> str:
     for ancestor in type.mro(type(error)):
         if vars(builtins).get(ancestor.__name__) is ancestor:
-            return ancestor.__name__
+            return str(ancestor.__name__)
     return "BaseException"
 
 
 def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return str(error.msg)[:MAX_MESSAGE]
+        return encodable(str(error.msg)[:MAX_MESSAGE])
     try:
-        return str(error)[:MAX_MESSAGE]
+        return encodable(str(error)[:MAX_MESSAGE])
     except BaseException:
         return "(its message cannot be shown)"
 

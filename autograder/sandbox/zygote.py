@@ -1,7 +1,7 @@
-"""The fork server: numpy and torch are loaded once, and each learner's process is a fork that holds nothing else of ours.
+"""The fork server: numpy and torch are loaded once, and a learner's process is a fork that holds nothing else of ours.
 
-It listens on a Unix socket. One connection is one worker: the request carries the worker's own socket; the answers are its
-process number and, at the end, its wait status. When the connection closes, the worker is killed: none outlives its grader.
+It listens on a Unix socket. One connection is one worker: the request carries the worker's own socket; the answer, at
+the end, is how it ended. When the connection closes, the worker is killed: none outlives its grader.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -24,7 +25,7 @@ REQUEST_SECONDS = 5.0
 
 
 class Zygote:
-    """Forks workers on request and reports their ends. `parent` closes when the run that started this process is over."""
+    """Forks workers on request and reports their ends. `parent` closes when the run that started it is over."""
 
     def __init__(self, listener: socket.socket, parent: socket.socket) -> None:
         self._listener = listener
@@ -40,7 +41,8 @@ class Zygote:
         """Serve until the parent is gone (None), or, in a fresh fork, give what that worker has to do."""
         while True:
             connections = list(self._workers.values())
-            ready, _, _ = select.select([self._listener, self._parent, self._wake, *connections], [], [])
+            sources: list[Any] = [self._listener, self._parent, self._wake, *connections]
+            ready, _, _ = select.select(sources, [], [])
             if self._parent in ready:
                 self._end_all()
                 return None

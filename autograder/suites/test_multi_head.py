@@ -53,11 +53,10 @@ def reading(d_model, bias=True):
 
 
 def made(learner, state, n_heads, dtype="float64", **options):
-    """Make the learner's module with these weights, in evaluation mode."""
+    """Make the learner's module with these weights, in training mode as modules are when they are new."""
     module = learner.new("MultiHeadAttention", state["q_proj.weight"].shape[0], n_heads, **options)
     module.to(dtype)
     module.load(state)
-    module.eval()
     return module
 
 
@@ -233,7 +232,7 @@ def test_a_width_that_does_not_divide_is_refused_by_the_constructor(learner, rng
     "neetcode-gh/leetcode#5169",
 )
 def test_the_output_agrees_with_the_same_weights_elsewhere(learner, reference, rng):
-    cases = [(1, 2, 2, 1, 1), (2, 2, 2, 2, 2), (3, 3, 3, 6, 3), (4, 6, 2, 15, 3), (4, 6, 2, 15, 5), (4, 6, 3, 12, 1)]
+    cases = [(1, 2, 1, 1, 1), (2, 2, 2, 2, 1), (3, 3, 3, 6, 3), (4, 6, 2, 15, 3)]
     for n_queries, n_keys, batch, d_model, n_heads in cases:
         state = drawn(rng, d_model)
         query, key = normal(rng, batch, n_queries, d_model), normal(rng, batch, n_keys, d_model)
@@ -260,7 +259,7 @@ def test_the_key_defaults_to_the_query_and_the_value_to_the_key(learner, referen
 @seen_in("pytorch/pytorch#34537", "pytorch/pytorch#70055", "facebookresearch/fairseq#3365")
 def test_there_is_one_matrix_of_weights_for_each_head(learner, reference, rng):
     causal = torch.ones(4, 6, dtype=torch.bool).tril(2)
-    for batch, n_heads, allowed in ((1, 2, None), (2, 3, None), (3, 3, causal)):
+    for batch, n_heads, allowed in ((1, 2, None), (2, 3, causal)):
         state = plain(n_heads)
         query, key = normal(rng, batch, 4, n_heads), normal(rng, batch, 6, n_heads)
         _, weights = both(made(learner, state, n_heads)(query, key, allowed=allowed))
@@ -333,7 +332,7 @@ def test_a_mask_of_four_dimensions_goes_to_its_batch_item_and_head(learner, refe
 def test_a_mask_of_three_dimensions_is_a_value_error(learner, reference, rng):
     module = made(learner, reading(6), 3)
     query, key = normal(rng, 2, 4, 6), normal(rng, 2, 5, 6)
-    for leading in (1, 2, 3, 6):
+    for leading in (1, 2, 3):
         with raises(ValueError, naming=("allowed",)):
             module(query, key, allowed=torch.ones(leading, 4, 5, dtype=torch.bool))
     causal = torch.ones(4, 5, dtype=torch.bool).tril(1)
@@ -411,9 +410,8 @@ def test_in_training_dropout_takes_weights_away_and_divides_the_rest(learner, rn
     value = two_features.repeat(1, n_heads).expand(batch, -1, -1)
     d_model = value.shape[-1]
     query, key = normal(rng, batch, n_queries, d_model), normal(rng, batch, n_keys, d_model)
-    for probability in (0.0, 0.25, 0.5):
+    for probability in (0.25, 0.5):
         module = made(learner, reading(d_model), n_heads, dropout=probability)
-        module.train()
         output, _ = both(module(query, key, value))
         assert getattr(output, "shape", None) == query.shape, "the output has another shape than the query"
         seen = output.reshape(batch, n_queries, n_heads, n_keys, 2).transpose(1, 2)
@@ -431,13 +429,13 @@ def test_in_training_dropout_takes_weights_away_and_divides_the_rest(learner, rn
 @hint("multi_head.training_only")
 @seen_in("pytorch/pytorch#124464", "huggingface/pytorch-image-models#1978", "facebookresearch/vjepa2#160")
 def test_in_evaluation_nothing_is_dropped(learner, rng):
-    for probability in (0.5, 1.0):
-        module = made(learner, reading(6), 3, dropout=probability)
-        assert_it_reads(module, rng, 6)
-        module.train()
-        module(normal(rng, 2, 4, 6))
-        module.eval()
-        assert_it_reads(module, rng, 6)
+    module = made(learner, reading(6), 3, dropout=0.5)
+    module.eval()
+    assert_it_reads(module, rng, 6)
+    module.train()
+    module(normal(rng, 2, 4, 6))
+    module.eval()
+    assert_it_reads(module, rng, 6)
 
 
 @points(0.5)
@@ -450,9 +448,7 @@ def test_a_dropout_of_one_leaves_only_the_bias(learner, reference, rng):
         (0.0, twin(reference, state, 3)(x)[0]),
         (1.0, state["out_proj.bias"].expand(2, 4, 6)),
     ):
-        module = made(learner, state, 3, dropout=probability)
-        module.train()
-        assert_roughly(both(module(x))[0], expected)
+        assert_roughly(both(made(learner, state, 3, dropout=probability)(x))[0], expected)
 
 
 @points(0.5)
@@ -462,10 +458,8 @@ def test_a_dropout_of_one_leaves_only_the_bias(learner, reference, rng):
 def test_the_weights_are_returned_as_they_are_before_dropout(learner, reference, rng):
     query, key = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3)
     expected = twin(reference, plain(3), 3)(query, key)[1]
-    for probability in (0.0, 0.5, 1.0):
-        module = made(learner, plain(3), 3, dropout=probability)
-        module.train()
-        assert_roughly(both(module(query, key))[1], expected)
+    for probability in (0.5, 1.0):
+        assert_roughly(both(made(learner, plain(3), 3, dropout=probability)(query, key))[1], expected)
 
 
 @points(0.5)
