@@ -8,6 +8,7 @@ those were.
 """
 
 import torch
+
 from autograder.checks import (
     assert_close,
     assert_equal,
@@ -122,8 +123,8 @@ def test_splitting_gives_each_head_its_slice_of_the_features(learner, reference,
     two_positions = torch.arange(8, dtype=torch.float64).reshape(1, 2, 4)
     heads = torch.tensor([[[[0, 1], [4, 5]], [[2, 3], [6, 7]]]], dtype=torch.float64)
     assert_equal(learner.split_heads(two_positions, 2), heads)
-    cases = [((2, 4), 2), ((2, 2), 2), ((2, 2, 4), 2), ((4, 15), 3), ((2, 4, 15), 3), ((2, 4, 15), 5), ((2, 4, 15), 15)]
-    for shape, n_heads in [*cases, ((2, 4, 15), 1), ((2, 3, 4, 15), 5), ((1, 1, 6), 3), ((1, 1, 512), 8)]:
+    cases = [((2, 4), 2), ((2, 2, 4), 2), ((2, 4, 15), 3), ((2, 4, 15), 5), ((2, 4, 15), 15), ((2, 4, 15), 1)]
+    for shape, n_heads in [*cases, ((2, 3, 4, 15), 5), ((1, 1, 512), 8)]:
         x = normal(rng, *shape)
         assert_equal(learner.split_heads(x, n_heads), reference.split_heads(x, n_heads))
 
