@@ -20,7 +20,7 @@ from autograder.compare import Difference, SuiteMistake, assert_close, assert_eq
 from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
-    "DESK", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared", "assert_untouched",
+    "DESK", "SERVED", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared", "assert_untouched",
     "exercise_of", "hint", "points", "promise", "raises", "seen_in",
 ]  # fmt: skip
 
@@ -43,6 +43,8 @@ class Desk(Protocol):
 
 
 DESK = pytest.StashKey[Desk]()
+# Set where a grading run lays desk after desk, so that a plain pytest run need not lay its own.
+SERVED = pytest.StashKey[bool]()
 
 
 def points(worth: float) -> pytest.MarkDecorator:

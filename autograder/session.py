@@ -16,7 +16,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from autograder import checks
-from autograder.checks import DESK, Desk, SuiteMistake, exercise_of, mark_of
+from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
 from autograder.counterexample import cut, show_call
 from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
@@ -90,6 +90,9 @@ class _Loop:
         self.error: BaseException | None = None
         self.ran = False
         self.trouble = ""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[SERVED] = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

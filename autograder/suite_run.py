@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.checks import DESK
+from autograder.checks import DESK, SERVED
 from autograder.course import find_course, load_course
 from autograder.desk import References, SubmissionDesk
 from autograder.sandbox.starting import starter_for
@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Open the submission, unless a grading run has already laid one on the desk."""
     config = session.config
-    if DESK in config.stash or config.pluginmanager.hasplugin("grading"):
+    if config.stash.get(SERVED, False):
         return
     course = load_course(find_course(Path(__file__).parent))
     path = config.getoption("--submission") or course.paths.solutions
