@@ -20,8 +20,8 @@ from autograder.compare import Difference, SuiteMistake, assert_close, assert_eq
 from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
-    "DESK", "SERVED", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared", "assert_untouched",
-    "exercise_of", "hint", "points", "promise", "raises", "seen_in",
+    "DESK", "SERVED", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared",
+    "assert_untouched", "exercise_of", "hint", "points", "promise", "raises", "seen_in",
 ]  # fmt: skip
 
 MARKERS = {
