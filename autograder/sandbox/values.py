@@ -211,7 +211,7 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         if layout and tensor.numel() and not tensor.is_contiguous():
             return Tensor(name, shape, blobs.add(_storage_span(tensor)), Layout(tensor.stride(), 0))
         _refuse_large(tensor.numel() * tensor.element_size(), blobs)
-        return Tensor(name, shape, blobs.add(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes()))
+        return Tensor(name, shape, blobs.add(tensor.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8).numpy().tobytes()))
 
 
 def _storage_span(tensor: torch.Tensor) -> bytes:
