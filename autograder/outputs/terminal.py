@@ -27,6 +27,8 @@ HEADING_LINES = 3
 SLACK = 4
 MOST_LINES = 24
 LONGEST_LINE = 1_000
+# The report has the whole reason.
+LONGEST_REMARK = 110
 
 SIGNS = ("✓", "✗")
 ASCII_SIGNS = ("+", "x")
@@ -134,10 +136,15 @@ def _remark(report: Report) -> Text:
     for exercise in report.exercises:
         for reason in [exercise.reason] if exercise.reason else _endings(exercise):
             by_reason[visible(reason)].append(exercise.name)
-    remarks = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    remarks = [_attributed(reason, names) for reason, names in by_reason.items()]
     if len(by_reason) == 1 and all(exercise.reason for exercise in report.exercises):
         remarks = [f"everything: {reason}" for reason in by_reason]
-    return Text("\n".join(_cut(remark) for remark in remarks))
+    return Text("\n".join(_cut(remark, LONGEST_REMARK) for remark in remarks))
+
+
+def _attributed(reason: str, exercises: Sequence[str]) -> str:
+    """Put the names of the exercises in front of a reason that does not begin with the module itself."""
+    return reason if reason.startswith(f"{exercises[0]}.py ") else f"{', '.join(exercises)}: {reason}"
 
 
 def _endings(exercise: ExerciseResult) -> list[str]:
@@ -256,14 +263,14 @@ class _Indented:
 def _lines(text: str) -> Text:
     """Give the text's own lines, without what could act on the terminal, and of very many only the first."""
     lines = visible_lines(text)
-    kept = [_cut(line) for line in lines[:MOST_LINES]]
+    kept = [_cut(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         kept.append(f"... {len(lines) - MOST_LINES} more lines")
     return Text("\n".join(kept))
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."
+def _cut(line: str, length: int) -> str:
+    return line if len(line) <= length else f"{line[:length].rstrip()}..."
 
 
 def _shortened(name: str) -> Text:

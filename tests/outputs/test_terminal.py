@@ -101,6 +101,14 @@ def test_remarks_name_the_exercises_that_share_a_reason():
     assert " ".join(row(lines, "bea")[4:]) == "everything: not handed in"
 
 
+def test_a_remark_names_the_module_once_and_is_cut_where_the_reason_is_long():
+    reason = "softmax.py cannot be loaded: " + "x" * 200
+    lines = class_table(
+        report("amara", result("softmax", 20, 0, reason=reason), result("causal_mask", 15, 15)), width=200
+    )
+    assert " ".join(row(lines, "amara")[4:]) == "softmax.py cannot be loaded: " + "x" * 81 + "..."
+
+
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
