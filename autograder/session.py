@@ -30,6 +30,7 @@ from autograder.sandbox.learner import (
 )
 
 MAX_TIME_OUTS = 2
+UNUSED_PLUGINS = ("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml")
 _FAILURE = pytest.StashKey[BaseException | None]()
 
 
@@ -71,7 +72,7 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
 
     """
     plugin = _Loop(body)
-    arguments = [*map(str, suites), "-s", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:faulthandler"]
+    arguments = [*map(str, suites), "-s", *(f"-pno:{plugin}" for plugin in UNUSED_PLUGINS)]
     # Neither a configuration file of the folder the command is run in nor the environment may have a say.
     arguments += ["-c", os.devnull, f"--rootdir={suites[0].parent}", "--import-mode=importlib"]
     with _environment_without_pytest():

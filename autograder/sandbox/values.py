@@ -35,6 +35,8 @@ MAX_STRING = 1 << 19
 MAX_DIMENSIONS = 16
 MAX_DEPTH = 12
 MAX_ITEMS = 10_000
+# Every blob begins at a multiple of this, so that an array can lie where its bytes arrived.
+ALIGNMENT = 16
 ITEM_SIZES = {
     "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
@@ -92,11 +94,11 @@ class Blobs:
     def __init__(self, blobs: list[memoryview] | None = None, limit: int = BLOB_LIMIT) -> None:
         self._blobs: list[memoryview | None] = list(blobs or [])
         self.limit = limit
-        self._size = sum(len(blob) for blob in blobs or [])
+        self._size = sum(aligned(len(blob)) for blob in blobs or [])
 
     def add(self, data: bytes | bytearray | memoryview) -> int:
         """Append one blob and return its index; Unsendable beyond the limit."""
-        self._size += len(data)
+        self._size += aligned(len(data))
         if self._size > self.limit:
             raise Unsendable(f"more than {self.limit >> 20} MiB of values")
         self._blobs.append(memoryview(data))
@@ -114,6 +116,17 @@ class Blobs:
 
     def __iter__(self) -> Iterator[memoryview]:
         return (blob for blob in self._blobs if blob is not None)
+
+    def chunks(self) -> Iterator[memoryview | bytes]:
+        """Give the bytes as they travel: each blob, and what fills it up to a multiple of the alignment."""
+        for blob in self:
+            yield blob
+            yield bytes(aligned(len(blob)) - len(blob))
+
+
+def aligned(length: int) -> int:
+    """Give the bytes that a blob of this length takes on the wire."""
+    return length + -length % ALIGNMENT
 
 
 def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -> Value:
@@ -200,10 +213,11 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
     import torch
 
     with torch._C.DisableTorchFunctionSubclass():
-        tensor = torch.Tensor.detach(value).as_subclass(torch.Tensor)
+        tensor = torch.Tensor.detach(value)
         name = str(tensor.dtype).removeprefix("torch.")
         if tensor.layout is not torch.strided or tensor.device.type != "cpu" or name not in ITEM_SIZES:
             raise Unsendable(f"a {tensor.layout} tensor of dtype {tensor.dtype} on {tensor.device}")
+        tensor = tensor.as_subclass(torch.Tensor)
         if tensor.dim() > MAX_DIMENSIONS:
             raise Unsendable(f"a tensor with {tensor.dim()} dimensions")
         shape = tuple(tensor.shape)
@@ -211,7 +225,9 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         if layout and tensor.numel() and not tensor.is_contiguous():
             return Tensor(name, shape, blobs.add(_storage_span(tensor)), Layout(tensor.stride(), 0))
         _refuse_large(tensor.numel() * tensor.element_size(), blobs)
-        return Tensor(name, shape, blobs.add(tensor.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8).numpy().tobytes()))
+        # A copy: of a lone element, contiguous() would keep whatever strides it has.
+        flat = tensor.clone(memory_format=torch.contiguous_format).reshape(-1)
+        return Tensor(name, shape, blobs.add(flat.view(torch.uint8).numpy().tobytes()))
 
 
 def _storage_span(tensor: torch.Tensor) -> bytes:
@@ -222,22 +238,26 @@ def _storage_span(tensor: torch.Tensor) -> bytes:
     return span.view(torch.uint8).numpy().tobytes()
 
 
-def unpack(value: Value, blobs: Blobs, *, layout: bool = False) -> Any:
+def unpack(value: Value, blobs: Blobs, *, layout: bool = False, depth: int = 0) -> Any:
     """Build a fresh base value. Layouts are obeyed only where `layout` says so (towards the learner).
+
+    Arrays lie in the blobs themselves, which nothing else uses: a message costs its own size and no more.
 
     Raises:
         Malformed: when dtype, shape, layout and blob do not fit together.
 
     """
+    if depth > MAX_DEPTH:
+        raise Malformed(f"a value nested more than {MAX_DEPTH} deep")
     if isinstance(value, Items):
-        items = [unpack(item, blobs, layout=layout) for item in value.items]
+        items = [unpack(item, blobs, layout=layout, depth=depth + 1) for item in value.items]
         return items if value.kind == "list" else tuple(items)
     if isinstance(value, Table):
-        return {key: unpack(item, blobs, layout=layout) for key, item in value.items}
+        return {key: unpack(item, blobs, layout=layout, depth=depth + 1) for key, item in value.items}
     if isinstance(value, Array):
-        return _unpack_array(value, bytearray(_checked(value, blobs, layout)))
+        return _unpack_array(value, _checked(value, blobs, layout))
     if isinstance(value, Tensor):
-        return _unpack_tensor(value, bytearray(_checked(value, blobs, layout)))
+        return _unpack_tensor(value, _checked(value, blobs, layout))
     return value
 
 
@@ -253,12 +273,14 @@ def _checked(value: Array | Tensor, blobs: Blobs, layout: bool) -> memoryview:
     return blob
 
 
-def _unpack_array(value: Array, buffer: bytearray) -> np.ndarray[Any, Any]:
+def _unpack_array(value: Array, buffer: memoryview) -> np.ndarray[Any, Any]:
     if value.dtype == "bfloat16":
         raise Malformed("a NumPy array of dtype bfloat16")
     dtype = np.dtype(value.dtype)
     flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
-    flat = (flat != 0) if value.dtype == "bool" else flat.view(dtype)
+    if value.dtype == "bool":
+        np.minimum(flat, 1, out=flat)
+    flat = flat.view(dtype)
     try:
         if value.layout is None:
             array = flat.reshape(value.shape)
@@ -271,7 +293,7 @@ def _unpack_array(value: Array, buffer: bytearray) -> np.ndarray[Any, Any]:
     return array
 
 
-def _unpack_tensor(value: Tensor, buffer: bytearray) -> torch.Tensor:
+def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     import torch
 
     dtype: torch.dtype = getattr(torch, value.dtype)
@@ -279,7 +301,7 @@ def _unpack_tensor(value: Tensor, buffer: bytearray) -> torch.Tensor:
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
         flat = torch.frombuffer(buffer, dtype=torch.uint8)
-        flat = (flat != 0) if dtype is torch.bool else flat.view(dtype)
+        flat = (flat.clamp_(max=1) if dtype is torch.bool else flat).view(dtype)
         if value.layout is None:
             return flat.view(value.shape)
         return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Unsendable, Value, WireError
+from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Unsendable, Value, WireError, aligned
 
 
 class Closed(WireError):
@@ -22,6 +22,7 @@ class Closed(WireError):
 
 LENGTHS = struct.Struct("!II")
 HEADER_LIMIT = 4 << 20
+MAX_BLOBS = 10_000
 
 
 class JailSettings(msgspec.Struct, frozen=True):
@@ -234,7 +235,7 @@ class Channel:
         """
         if len(envelope_header) > HEADER_LIMIT:
             raise Unsendable(f"a message of {len(envelope_header)} bytes beside its arrays")
-        payload = b"".join(blobs)
+        payload = b"".join(blobs.chunks())
         try:
             self._wait_until(deadline)
             self._connection.sendall(LENGTHS.pack(len(envelope_header), len(payload)) + envelope_header + payload)
@@ -263,18 +264,19 @@ class Channel:
         self._connection.close()
 
     def _read(self, count: int, deadline: float | None) -> bytearray:
-        data = bytearray()
-        while len(data) < count:
+        data = bytearray(count)
+        rest = memoryview(data)
+        while rest:
             try:
                 self._wait_until(deadline)
-                chunk = self._connection.recv(min(count - len(data), 1 << 20))
+                received = self._connection.recv_into(rest)
             except TimeoutError:
                 raise
             except OSError as error:
                 raise Closed(str(error)) from None
-            if not chunk:
+            if not received:
                 raise Closed("end of stream")
-            data += chunk
+            rest = rest[received:]
         return data
 
     def _wait_until(self, deadline: float | None) -> None:
@@ -289,13 +291,15 @@ class Channel:
 
 def split_blobs(payload: memoryview, lengths: list[int]) -> Blobs:
     """Cut the bytes behind a header into its blobs; Malformed when the lengths do not add up."""
-    if any(length < 0 for length in lengths) or sum(lengths) != len(payload):
+    if len(lengths) > MAX_BLOBS:
+        raise Malformed(f"{len(lengths)} blobs")
+    if any(length < 0 for length in lengths) or sum(map(aligned, lengths)) != len(payload):
         raise Malformed("blob lengths that do not add up")
     parts = []
     start = 0
     for length in lengths:
         parts.append(payload[start : start + length])
-        start += length
+        start += aligned(length)
     return Blobs(parts, limit=max(len(payload), 1))
 
 

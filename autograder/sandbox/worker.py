@@ -9,6 +9,7 @@ import builtins
 import importlib
 import inspect
 import linecache
+import mmap
 import os
 import random
 import socket
@@ -102,8 +103,8 @@ class Answers:
         self._earlier = EarlierResults()
         self._blob_limit = 0
         self._started = 0.0
-        # Given back when memory runs out, so that the worker can still say so.
-        self._ballast = bytearray(BALLAST)
+        # Address space, given back when memory runs out so that the worker can still say so; never touched.
+        self._ballast = mmap.mmap(-1, BALLAST)
 
     def to(self, request: Request, blobs: Blobs) -> Iterator[tuple[Reply, Blobs]]:
         """Answer one request; a `Load` is answered twice, once before any line of the learner's has run."""
@@ -253,7 +254,7 @@ class Answers:
 
     def _raised(self, error: BaseException) -> Raised:
         if isinstance(error, MemoryError):
-            self._ballast.clear()
+            self._ballast.close()
             traceback.clear_frames(error.__traceback__)
         facts = self._facts()
         name = encodable(type(error).__name__[:200])
