@@ -72,35 +72,49 @@ def show_batch(console: Console, batch: Batch, course: Course) -> None:
 def show_class(console: Console, reports: Iterable[Report], course: Course) -> None:
     """Print one row per submission: earned points by exercise, the total, and a remark where something was unusual.
 
-    Where the terminal is too narrow for the remarks they follow below the table.
+    Where the terminal is too narrow for the remarks they follow below the table, and where it is too narrow for the
+    bonus exercises only the sum of their points is shown.
     """
     ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
-    table = _class_table(ordered, course)
+    core = [exercise for exercise in course.exercises if not exercise.bonus]
     width = console.width - SLACK
-    room = width - Measurement.get(console, console.options.update(width=1_000), table).maximum
-    if room >= NARROWEST_REMARK:
-        console.print(_class_table(ordered, course, with_remarks=True), width=width)
+    if width - _widest(console, _class_table(ordered, course, course.exercises)) >= NARROWEST_REMARK:
+        console.print(_class_table(ordered, course, course.exercises, with_remarks=True), width=width)
     else:
-        console.print(table)
-        console.print(_remarks_below(ordered), width=width)
+        fits = _widest(console, _class_table(ordered, course, course.exercises)) <= width
+        console.print(_class_table(ordered, course, course.exercises if fits else core))
+        if any(map(_remark, ordered)):
+            console.print(_remarks_below(ordered), width=width)
     console.print()
     console.print(_counted(ordered))
 
 
-def _class_table(reports: Sequence[Report], course: Course, *, with_remarks: bool = False) -> Table:
+def _widest(console: Console, table: Table) -> int:
+    """Give the width that the table would take if there were room for everything."""
+    return Measurement.get(console, console.options.update(width=1_000), table).maximum
+
+
+def _class_table(
+    reports: Sequence[Report], course: Course, exercises: Sequence[Exercise], *, with_remarks: bool = False
+) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(_headed("submission"), no_wrap=True)
-    for exercise in course.exercises:
-        table.add_column(_headed(*exercise.name.split("_"), of=exercise.points), justify="right")
-    table.add_column(_headed("total", of=course.points), justify="right", style="bold")
-    if any(exercise.bonus for exercise in course.exercises):
-        table.add_column(_headed("bonus"), justify="right")
+    table.add_column(_headed("submission"), overflow="fold")
+    for exercise in exercises:
+        heading = _headed(*exercise.name.split("_"), of=exercise.points)
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column(_headed("total", of=course.points), justify="right", style="bold", no_wrap=True)
+    if _has_bonus(course):
+        table.add_column(_headed("bonus"), justify="right", no_wrap=True)
     if with_remarks:
         table.add_column(_headed(" remark"), overflow="fold")
     for report in reports:
-        row = [_shortened(report.submission), *_marks(report, course)]
+        row = [_shortened(report.submission), *_marks(report, exercises), *_totals(report, course)]
         table.add_row(*row, *([Padding(_remark(report), (0, 0, 0, 1))] if with_remarks else []))
     return table
+
+
+def _has_bonus(course: Course) -> bool:
+    return any(exercise.bonus for exercise in course.exercises)
 
 
 def _headed(*words: str, of: float | None = None) -> Text:
@@ -110,15 +124,15 @@ def _headed(*words: str, of: float | None = None) -> Text:
     return Text("\n".join([*above, *words, *points]))
 
 
-def _marks(report: Report, course: Course) -> list[Text]:
-    """Give the cells between name and remark; a submission that was not graded has dashes, since 0 would be a mark."""
-    has_bonus = any(exercise.bonus for exercise in course.exercises)
-    if not report.graded:
-        return [Text("-", style="dim") for _ in range(len(course.exercises) + 1 + has_bonus)]
-    results = {result.name: result for result in report.exercises}
-    cells = [_mark(results.get(exercise.name), exercise) for exercise in course.exercises]
-    cells.append(Text(number(report.core_earned)))
-    return cells + ([Text(number(report.bonus_earned))] if has_bonus else [])
+def _marks(report: Report, exercises: Sequence[Exercise]) -> list[Text]:
+    """Give the mark of each exercise; what was not graded has dashes, since 0 would be a mark."""
+    results = {result.name: result for result in report.exercises} if report.graded else {}
+    return [_mark(results.get(exercise.name), exercise) for exercise in exercises]
+
+
+def _totals(report: Report, course: Course) -> list[Text]:
+    totals = [report.core_earned, *([report.bonus_earned] if _has_bonus(course) else [])]
+    return [Text(number(total)) if report.graded else Text("-", style="dim") for total in totals]
 
 
 def _mark(result: ExerciseResult | None, exercise: Exercise) -> Text:
@@ -159,7 +173,7 @@ def _remarks_below(reports: Sequence[Report]) -> RenderableType:
     for report in reports:
         if remark := _remark(report):
             grid.add_row(_shortened(report.submission), remark)
-    return Padding(grid, (1, 0, 0, 0)) if grid.row_count else Text(end="")
+    return Padding(grid, (1, 0, 0, 0))
 
 
 def _counted(reports: Sequence[Report]) -> Text:

@@ -83,6 +83,18 @@ def test_bonus_points_have_a_column_apart_from_the_total():
     assert row(lines, "amara") == ["amara", "20", "10", "4", "30", "4"]
 
 
+def test_a_narrow_terminal_leaves_out_the_bonus_exercises_but_not_their_sum():
+    core = [exercise(f"core_exercise{n}", 20) for n in range(4)]
+    with_bonus = course(*core, *(exercise(f"extra_exercise{n}", 5, bonus=True) for n in range(3)))
+    results = [
+        ExerciseResult(each.name, each.points, each.points - 0.5, bonus=each.bonus) for each in with_bonus.exercises
+    ]
+    lines = class_table(report("amara", *results), of=with_bonus, width=80)
+    assert row(lines, "amara") == ["amara", "19.5", "19.5", "19.5", "19.5", "78", "13.5"]
+    lines = class_table(report("amara", *results), of=with_bonus, width=120)
+    assert row(lines, "amara") == ["amara", "19.5", "19.5", "19.5", "19.5", "4.5", "4.5", "4.5", "78", "13.5"]
+
+
 def test_a_submission_that_was_not_graded_has_dashes_and_the_reason():
     lines = class_table(Report(submission="amara", status="not_graded", reason="amara.zip is broken", points=35))
     assert row(lines, "amara") == ["amara", "-", "-", "-", "not", "graded:", "amara.zip", "is", "broken"]
