@@ -99,10 +99,12 @@ class Grader:
         except SandboxError:
             self._starter.close()
             self._starter = starter_for(self._libraries)
+        except Exception as error:
+            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
         try:
             return self._attempt(submission, checks)
-        except (SandboxError, SessionError) as error:
-            return self._not_graded(submission.id, str(error))
+        except Exception as error:
+            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()

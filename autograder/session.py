@@ -55,9 +55,10 @@ class Checks:
         items = self._items.get(exercise, [])
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) > 1 else [None]
-        results = [_run(item, sibling, learner) for item, sibling in zip(items, siblings, strict=True)]
-        self._setup_state.teardown_exact(None)
-        return results
+        try:
+            return [_run(item, sibling, learner) for item, sibling in zip(items, siblings, strict=True)]
+        finally:
+            self._setup_state.teardown_exact(None)
 
     def unrun(self, exercise: str, outcome: Outcome, message: str) -> list[CheckResult]:
         """Give the checks of an exercise as lost, for a reason that they share."""
@@ -172,6 +173,8 @@ def raised(error: LearnerException) -> str:
     """Say what the learner's code raised, and on which of their lines."""
     if error.name == "NotImplementedError":
         return "not written yet (NotImplementedError)"
+    if error.name == "NotDefined":
+        return str(error)
     text = f"{error.name}: {error}" if str(error) else error.name
     if error.frames:
         frame = error.frames[-1]

@@ -156,9 +156,12 @@ class Watch:
         return function_mode(self._seen_by_torch)
 
     def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        # Called four times for each call of any function: the two common ends come first.
+        if event == "return" or event == "c_return":
+            return
         if event == "c_call":
             name = getattr(argument, "__name__", "")
-            if self._is_banned(name):
+            if self._names.get(name) is not False and self._is_banned(name):
                 self._note(name)
         elif event == "call":
             verdict = self._verdicts.get(frame.f_code)

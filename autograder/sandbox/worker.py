@@ -17,7 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
@@ -210,7 +210,8 @@ class Answers:
     def _manage(self, request: Manage, blobs: Blobs) -> tuple[Reply, Blobs]:
         instance = self._find(request.target)
         argument = unpack(request.argument, blobs, layout=True)
-        with self._observing():
+        # The kit asks for these, not the learner, and torch does them in many small calls: nothing to watch for.
+        with self._observing(watch=False):
             result = OPERATIONS[request.operation](instance, argument)
         return self._returned(result, self._facts())
 
@@ -223,10 +224,10 @@ class Answers:
             raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
 
     @contextmanager
-    def _observing(self) -> Iterator[None]:
+    def _observing(self, *, watch: bool = True) -> Iterator[None]:
         self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text
-        with self._warnings.collecting(), self._watch.watching():
+        with self._warnings.collecting(), self._watch.watching() if watch else nullcontext():
             yield
 
     def _facts(self, memories: list[Memory] | None = None, result: Any = None, largest: int | None = None) -> Facts:
