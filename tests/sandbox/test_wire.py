@@ -1,0 +1,429 @@
+"""Frames between two processes; and a decoder that meets every hostile byte with a typed error, in time and in bounds."""
+
+import random
+import socket
+import struct
+import threading
+import time
+import tracemalloc
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from autograder.sandbox.values import Array, Blobs, Items, Malformed, Table, Tensor, Unsendable, WireError, pack, unpack
+from autograder.sandbox.wire import (
+    HEADER_LIMIT,
+    LENGTHS,
+    MAX_BLOBS,
+    Call,
+    Channel,
+    Closed,
+    Facts,
+    Frame,
+    Gradient,
+    Load,
+    Loaded,
+    Manage,
+    New,
+    Raised,
+    Ready,
+    ReplyEnvelope,
+    RequestEnvelope,
+    Returned,
+    Scanned,
+    Unfit,
+    Violation,
+    blob_lengths,
+    decode_reply,
+    decode_request,
+    encode,
+    split_blobs,
+)
+
+BLOB_LIMIT = 8 << 20
+# What a header of 4 MiB can become as Python objects, whatever is in it.
+HEADER_OBJECTS = 160 << 20
+SECONDS = 2.0
+
+
+def reply_frame(message, blobs=None, *, serial=1, lengths=None):
+    blobs = blobs or Blobs()
+    header = encode(ReplyEnvelope(serial, message, blob_lengths(blobs) if lengths is None else lengths))
+    payload = b"".join(blobs.chunks())
+    return LENGTHS.pack(len(header), len(payload)) + header + payload
+
+
+def raw_frame(header, payload=b""):
+    return LENGTHS.pack(len(header), len(payload)) + header + payload
+
+
+def returned(value, *blobs):
+    message = Returned(value, Facts())
+    return reply_frame(message, Blobs([memoryview(blob) for blob in blobs]))
+
+
+def read(data, *, keep_open=False, seconds=SECONDS):
+    """Read one reply as the grader does: frame, header, blobs, every value in it."""
+    ours, theirs = socket.socketpair()
+    sender = threading.Thread(target=send_all, args=(theirs, data, keep_open), daemon=True)
+    sender.start()
+    try:
+        header, payload = Channel(ours, BLOB_LIMIT).receive(time.monotonic() + seconds)
+        envelope = decode_reply(header)
+        blobs = split_blobs(payload, envelope.blobs)
+        if isinstance(envelope.message, Returned):
+            values = [envelope.message.value, *envelope.message.gradients, *envelope.message.parameters.values()]
+            return [unpack(value, blobs) for value in values]
+        return envelope.message
+    finally:
+        ours.close()
+        theirs.close()
+        sender.join()
+
+
+def send_all(connection, data, keep_open):
+    try:
+        connection.sendall(data)
+        if not keep_open:
+            connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        return
+
+
+def exchanged(message, blobs=None):
+    """Send a frame through a real channel and decode it at the other end."""
+    blobs = blobs or Blobs()
+    ours, theirs = socket.socketpair()
+    request = isinstance(message, Load | Call | New | Manage)
+    envelope = RequestEnvelope if request else ReplyEnvelope
+    header = encode(envelope(7, message, blob_lengths(blobs)))
+    with ours, theirs:
+        Channel(ours).send(header, blobs, time.monotonic() + SECONDS)
+        header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
+    decoded = decode_request(header) if request else decode_reply(header)
+    assert decoded.serial == 7
+    return decoded.message, split_blobs(payload, decoded.blobs)
+
+
+FACTS = Facts(
+    0.5, "text", (("UserWarning", "mind"),), ("scores",), ("scores",), False, 64, (Violation("f", 3, "f(x)"),)
+)
+MESSAGES = [
+    Load("softmax", b"x = 1", {"attention": b"y = 2"}, ("torch.*softmax",), 64, 128),
+    Call("softmax", [1, 2.5, "a", None], {"axis": -1}, 5, True, Gradient((0, 2), [None, 1.0])),
+    Call(3, [], {}, 5),
+    New("MultiHeadAttention", [15, 3], {"dropout": 0.5}, 9),
+    Manage(0, "describe"),
+    Ready(("process",), {"landlock": "landlock is not installed"}),
+    Scanned((Violation("torch.softmax", 2, "torch.softmax(x)"),)),
+    Loaded(("softmax",), FACTS),
+    Returned(Items("tuple", [1, Table([("a", None)])]), FACTS, [None, 2.0], {"weight": 1}, "a problem"),
+    Raised("ValueError", "MyError", "no", (Frame(3, "softmax", "raise MyError"),), FACTS),
+    Unfit("a value of type set", FACTS),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_every_message_arrives_as_it_was_sent(message):
+    assert exchanged(message)[0] == message
+
+
+def test_arrays_travel_behind_the_header():
+    blobs = Blobs()
+    packed = [pack(np.arange(3.0), blobs), pack(torch.tensor([True, False]), blobs), pack(np.zeros((0, 2)), blobs)]
+    message, arrived = exchanged(Returned(Items("list", packed), Facts()), blobs)
+    first, second, third = unpack(message.value, arrived)
+    assert first.tolist() == [0.0, 1.0, 2.0]
+    assert second.tolist() == [True, False]
+    assert third.shape == (0, 2)
+
+
+def test_a_large_frame_crosses_while_it_is_read():
+    ours, theirs = socket.socketpair()
+    blobs = Blobs()
+    packed = pack(np.arange(1 << 19), blobs)
+    header = encode(ReplyEnvelope(1, Returned(packed, Facts()), blob_lengths(blobs)))
+    sender = threading.Thread(target=Channel(ours).send, args=(header, blobs))
+    sender.start()
+    with ours, theirs:
+        header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
+        sender.join()
+    array = unpack(decode_reply(header).message.value, split_blobs(payload, [8 << 19]))
+    assert array[-1] == (1 << 19) - 1
+
+
+def test_a_header_beyond_the_limit_is_not_sent():
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pytest.raises(Unsendable, match=f"a message of {HEADER_LIMIT + 1} bytes"):
+        Channel(ours).send(bytes(HEADER_LIMIT + 1), Blobs())
+
+
+def test_sending_to_nobody_says_so():
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours, pytest.raises(Closed):
+        Channel(ours).send(b"header", Blobs([memoryview(bytes(1 << 20))]))
+
+
+def test_sending_to_one_who_does_not_read_ends_at_the_deadline():
+    ours, theirs = socket.socketpair()
+    started = time.monotonic()
+    with ours, theirs, pytest.raises(TimeoutError):
+        Channel(ours).send(b"header", Blobs([memoryview(bytes(32 << 20))]), time.monotonic() + 0.2)
+    assert 0.2 <= time.monotonic() - started < 1.5
+
+
+def test_the_end_of_the_stream_says_so():
+    for data in (b"", b"\0\0\0", LENGTHS.pack(5, 0), LENGTHS.pack(2, 5) + b"ab"):
+        with pytest.raises(Closed):
+            read(data)
+
+
+@pytest.mark.parametrize(
+    "half",
+    [b"", b"\0\0\0", LENGTHS.pack(5, 0), LENGTHS.pack(5, 0) + b"ab", LENGTHS.pack(0, 1 << 20), returned(1)[:-1]],
+    ids=["nothing", "half a length", "no header", "half a header", "no payload", "all but the last byte"],
+)
+def test_half_a_frame_that_stalls_ends_at_the_deadline(half):
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        read(half, keep_open=True, seconds=0.15)
+    assert 0.15 <= time.monotonic() - started < 1.0
+
+
+def test_a_frame_that_trickles_in_does_not_put_the_deadline_off():
+    ours, theirs = socket.socketpair()
+    ended = threading.Event()
+
+    def trickle():
+        while not ended.wait(0.03):
+            theirs.send(b"\0")
+
+    sender = threading.Thread(target=trickle)
+    theirs.sendall(LENGTHS.pack(1000, 0))
+    sender.start()
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        Channel(ours).receive(time.monotonic() + 0.3)
+    took = time.monotonic() - started
+    ended.set()
+    sender.join()
+    ours.close()
+    theirs.close()
+    assert 0.3 <= took < 1.0
+
+
+@pytest.mark.parametrize(
+    ("header", "payload"),
+    [(HEADER_LIMIT + 1, 0), (0, BLOB_LIMIT + 1), (2**32 - 1, 2**32 - 1), (0, 2**32 - 1), (2**31, 16)],
+)
+def test_lengths_beyond_the_limits_are_refused_before_anything_of_that_size_is_made(header, payload):
+    tracemalloc.start()
+    with pytest.raises(Malformed, match=f"a frame of {header} \\+ {payload} bytes"):
+        read(LENGTHS.pack(header, payload), keep_open=True)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+ONE = memoryview(bytes(8))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        raw_frame(b""),
+        raw_frame(b"\xc1"),
+        raw_frame(b"\x81"),
+        raw_frame(msgspec.msgpack.encode({"serial": 1})),
+        raw_frame(msgspec.msgpack.encode({"serial": 1, "message": {"type": "no such type"}, "blobs": []})),
+        raw_frame(msgspec.msgpack.encode({"serial": 1 << 63, "message": {"type": "scanned"}, "blobs": []})),
+        raw_frame(msgspec.msgpack.encode({"serial": 1, "message": {"type": "unfit", "reason": b"\xff"}, "blobs": []})),
+        raw_frame(msgspec.msgpack.encode({"serial": "1", "message": {"type": "scanned"}, "blobs": []})),
+        raw_frame(encode(RequestEnvelope(1, Manage(0, "state"), []))),
+        raw_frame(encode(ReplyEnvelope(1, Returned(1, Facts()), [])) + b"\0"),
+        raw_frame(msgspec.msgpack.encode(msgspec.msgpack.Ext(1, b"code"))),
+        raw_frame(b"\xdd\xff\xff\xff\xff"),
+        raw_frame(b"\xdb\xff\xff\xff\xff"),
+        raw_frame(b"\xdf\xff\xff\xff\xff"),
+        reply_frame(Returned(1, Facts()), lengths=[16]),
+        reply_frame(Returned(1, Facts()), lengths=[-16, 16]),
+        reply_frame(Returned(1, Facts()), lengths=[1 << 62]),
+        reply_frame(Returned(1, Facts()), lengths=[0] * (MAX_BLOBS + 1)),
+        reply_frame(Returned(1, Facts()), Blobs([ONE]), lengths=[]),
+        reply_frame(Returned(1, Facts()), Blobs([ONE]), lengths=[8, 8]),
+        returned(Array("float64", (1,), 0)),
+        returned(Array("float64", (1,), 1), ONE),
+        returned(Array("float64", (1,), -1), ONE),
+        returned(Items("list", [Array("float64", (1,), 0), Array("float64", (1,), 0)]), ONE),
+        returned(Items("list", [Array("float64", (1,), 0), Tensor("float64", (1,), 0)]), ONE),
+        returned(Array("float64", (-1,), 0), ONE),
+        returned(Array("float64", (-1, -1), 0), ONE),
+        returned(Tensor("float64", (1 << 47, 1 << 17), 0), ONE),
+        returned(Array("float64", (1 << 47, 1 << 47, 0), 0), memoryview(b"")),
+        returned(Tensor("float64", (1 << 47, 1 << 47, 0), 0), memoryview(b"")),
+        returned(Array("object", (1,), 0), ONE),
+        returned(Tensor("qint8", (8,), 0), ONE),
+    ],
+)
+def test_each_kind_of_hostile_frame_is_a_typed_error(frame):
+    with pytest.raises(WireError):
+        read(frame)
+
+
+def nested(depth, opening, middle, closing):
+    header = encode(ReplyEnvelope(1, Returned("HERE", Facts()), []))
+    return raw_frame(header.replace(b"\xa4HERE", opening * depth + middle + closing * depth))
+
+
+@pytest.mark.parametrize("depth", [20, 200, 300, 400, 480, 1_000, 100_000])
+@pytest.mark.parametrize(
+    ("opening", "middle", "closing"),
+    [
+        (b"\x93\xa5items\xa4list\x91", b"\x01", b""),
+        (b"\x93\xa5items\xa5tuple\x91", b"\x01", b""),
+        (b"\x92\xa5table\x91\x92\x01", b"\x01", b""),
+        (b"\x91", b"\x01", b""),
+        (b"\x81\x01", b"\x01", b""),
+    ],
+    ids=["lists", "tuples", "tables", "bare lists", "bare maps"],
+)
+def test_deep_nesting_is_a_typed_error_at_any_depth(depth, opening, middle, closing):
+    with pytest.raises(WireError):
+        read(nested(depth, opening, middle, closing))
+
+
+def seeds():
+    """Give valid frames of every kind, for the fuzzer to spoil."""
+    blobs = Blobs()
+    values = [np.arange(6.0).reshape(2, 3), torch.ones(3, dtype=torch.bfloat16), np.array([True]), {"a": (1, "b", [])}]
+    packed = pack(values, blobs)
+    frames = [reply_frame(Returned(packed, FACTS, [pack(np.ones(2), blobs)], {"w": None}), blobs)]
+    return frames + [
+        reply_frame(message) for message in MESSAGES if not isinstance(message, Load | Call | New | Manage)
+    ]
+
+
+def spoilt(data, source):
+    """Change, insert, remove, double or cut a few bytes."""
+    data = bytearray(data)
+    for _ in range(source.randint(1, 6)):
+        start = source.randrange(len(data) + 1)
+        end = min(len(data), start + source.randint(0, 8))
+        kind = source.randrange(5)
+        if kind == 0 and start < len(data):
+            data[start] = source.choice([0, 1, 0x7F, 0x80, 0xFF, 0xDD, 0xDF, 0xCF, 0xD3, source.randrange(256)])
+        elif kind == 1:
+            data[start:start] = source.randbytes(source.randint(1, 9))
+        elif kind == 2:
+            del data[start:end]
+        elif kind == 3:
+            data[start:start] = data[start:end]
+        else:
+            del data[source.randrange(len(data) + 1) :]
+    return bytes(data)
+
+
+def reframed(data):
+    """Give a spoilt frame lengths that fit again, so that the spoilt header is reached."""
+    if len(data) < LENGTHS.size:
+        return data
+    header_length, _ = LENGTHS.unpack(data[: LENGTHS.size])
+    body = data[LENGTHS.size :]
+    header_length = min(header_length, len(body))
+    return LENGTHS.pack(header_length, len(body) - header_length) + body
+
+
+def outcome(frame):
+    try:
+        read(frame)
+    except WireError as error:
+        return type(error).__name__
+    except TimeoutError:
+        return "TimeoutError"
+    return "read"
+
+
+def test_frames_spoilt_at_random_are_read_or_give_a_typed_error_in_time():
+    source = random.Random(20_240_229)
+    frames = seeds()
+    seen = {}
+    for _ in range(2_500):
+        frame = spoilt(source.choice(frames), source)
+        started = time.monotonic()
+        ended = outcome(reframed(frame) if source.random() < 0.8 else frame)
+        assert time.monotonic() - started < SECONDS
+        seen[ended] = seen.get(ended, 0) + 1
+    assert set(seen) == {"read", "Malformed", "Closed"}
+    assert min(seen.values()) > 20
+
+
+def test_random_bytes_never_pass_for_a_reply():
+    source = random.Random(7)
+    for _ in range(1_000):
+        body = source.randbytes(source.randint(0, 200))
+        cut = source.randint(0, len(body))
+        assert outcome(LENGTHS.pack(cut, len(body) - cut) + body) in {"Malformed", "Closed"}
+
+
+def at_the_limit(kind, dtype, size):
+    return returned(kind(dtype, (BLOB_LIMIT // size,), 0), memoryview(bytes(BLOB_LIMIT)))
+
+
+def many_blobs(kind):
+    parts = [memoryview(bytes(3)) for _ in range(5_000)]
+    return returned(Items("list", [kind("uint8", (3,), index) for index in range(5_000)]), *parts)
+
+
+def full_header(item):
+    count = (HEADER_LIMIT - 100) // len(item)
+    header = encode(ReplyEnvelope(1, Returned("HERE", Facts()), []))
+    return raw_frame(
+        header.replace(b"\xa4HERE", b"\x93\xa5items\xa4list\xdd" + struct.pack("!I", count) + item * count)
+    )
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        lambda: at_the_limit(Array, "float64", 8),
+        lambda: at_the_limit(Tensor, "bfloat16", 2),
+        lambda: at_the_limit(Array, "bool", 1),
+        lambda: at_the_limit(Tensor, "bool", 1),
+        lambda: many_blobs(Array),
+        lambda: many_blobs(Tensor),
+        lambda: returned(Array("float64", (BLOB_LIMIT,), 0), memoryview(bytes(BLOB_LIMIT))),
+        lambda: reply_frame(Returned(1, Facts()), lengths=[0] * (HEADER_LIMIT - 100)),
+        lambda: full_header(b"\xc0"),
+        lambda: full_header(b"\xcd\xff\xff"),
+        lambda: full_header(b"\xa2\xc3\xa9"),
+        lambda: full_header(b"\x93\xa5items\xa4list\x90"),
+        lambda: full_header(b"\x92\xa5table\x90"),
+        lambda: full_header(b"\x94\xa5array\xa0\x90\x00"),
+    ],
+    ids=[
+        "an array", "a tensor", "bools", "bools of torch", "many arrays", "many tensors", "a wrong shape", "empty blobs",
+        "None", "integers", "texts", "lists", "tables", "descriptions of arrays",
+    ],
+)  # fmt: skip
+def test_reading_never_takes_more_memory_than_the_limit_and_a_constant(frame):
+    data = frame()
+    tracemalloc.start()
+    try:
+        outcome(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    header_length, payload_length = LENGTHS.unpack(data[: LENGTHS.size])
+    # The sender's own copies are not made while memory is traced.
+    bound = payload_length + (4 << 20) if header_length < 1 << 20 else BLOB_LIMIT + HEADER_OBJECTS
+    assert peak < bound
+
+
+def test_a_mebibyte_of_text_in_a_message_stays_text():
+    with pytest.raises(Malformed):
+        read(raw_frame(msgspec.msgpack.encode({"type": "returned", "value": "x" * (1 << 20)})))
+    (text,) = read(returned("x" * (1 << 20)))
+    assert len(text) == 1 << 20
