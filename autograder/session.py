@@ -80,6 +80,8 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
         status = pytest.main(arguments, plugins=[plugin, checks])
     if plugin.error is not None:
         raise plugin.error
+    if status == pytest.ExitCode.INTERRUPTED and not plugin.trouble:
+        raise KeyboardInterrupt
     if not plugin.ran:
         raise SessionError(f"the suites cannot be collected (pytest status {int(status)}): {plugin.trouble[:1000]}")
 
