@@ -97,6 +97,8 @@ class _Loop:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[SERVED] = True
+        # Failures are told in the words of `explain`; pytest would spend most of the time on tracebacks for nobody.
+        config.option.tbstyle = "no"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

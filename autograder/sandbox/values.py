@@ -89,12 +89,16 @@ Element = TypeVar("Element")
 
 
 class Blobs:
-    """The raw bytes beside a message. Each blob is taken once, so that a header cannot multiply them."""
+    """The raw bytes beside a message. Each blob is taken once, so that a header cannot multiply them.
+
+    The items of the message's collections are counted here too: a small header could hold millions of them.
+    """
 
     def __init__(self, blobs: list[memoryview] | None = None, limit: int = BLOB_LIMIT) -> None:
         self._blobs: list[memoryview | None] = list(blobs or [])
         self.limit = limit
         self._size = sum(aligned(len(blob)) for blob in blobs or [])
+        self._items = 0
 
     def add(self, data: bytes | bytearray | memoryview) -> int:
         """Append one blob and return its index; Unsendable beyond the limit."""
@@ -103,6 +107,11 @@ class Blobs:
             raise Unsendable(f"more than {self.limit >> 20} MiB of values")
         self._blobs.append(memoryview(data))
         return len(self._blobs) - 1
+
+    def has_room_for(self, items: int) -> bool:
+        """Count the items of one more collection; False when the message then holds too many."""
+        self._items += items
+        return self._items <= MAX_ITEMS
 
     def take(self, index: int) -> memoryview:
         """Give a blob away; Malformed when there is none or it was taken before."""
@@ -146,9 +155,9 @@ def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -
         return _pack_integer(value)
     if isinstance(value, list | tuple):
         kind: Literal["list", "tuple"] = "list" if isinstance(value, list) else "tuple"
-        return Items(kind, [pack(item, blobs, layout=layout, depth=depth + 1) for item in _bounded(value)])
+        return Items(kind, [pack(item, blobs, layout=layout, depth=depth + 1) for item in _bounded(value, blobs)])
     if isinstance(value, dict):
-        entries = _bounded(value.items())
+        entries = _bounded(value.items(), blobs)
         return Table([(_pack_key(key), pack(item, blobs, layout=layout, depth=depth + 1)) for key, item in entries])
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
@@ -180,9 +189,9 @@ def _pack_key(key: object) -> bool | int | float | str | None:
     raise Unsendable(f"a dict with a key of type {type(key).__name__}")
 
 
-def _bounded(values: Collection[Element]) -> Collection[Element]:
-    if len(values) > MAX_ITEMS:
-        raise Unsendable(f"a collection of {len(values)} items")
+def _bounded(values: Collection[Element], blobs: Blobs) -> Collection[Element]:
+    if not blobs.has_room_for(len(values)):
+        raise Unsendable(f"more than {MAX_ITEMS} items in its collections")
     return values
 
 
@@ -249,6 +258,8 @@ def unpack(value: Value, blobs: Blobs, *, layout: bool = False, depth: int = 0) 
     """
     if depth > MAX_DEPTH:
         raise Malformed(f"a value nested more than {MAX_DEPTH} deep")
+    if isinstance(value, Items | Table) and not blobs.has_room_for(len(value.items)):
+        raise Malformed(f"more than {MAX_ITEMS} items")
     if isinstance(value, Items):
         items = [unpack(item, blobs, layout=layout, depth=depth + 1) for item in value.items]
         return items if value.kind == "list" else tuple(items)

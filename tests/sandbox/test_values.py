@@ -327,8 +327,9 @@ def test_a_subclass_has_no_say_in_its_value():
         (1 << 64, "an integer of more than 64 bits"),
         (-(1 << 63) - 1, "an integer of more than 64 bits"),
         ("x" * (MAX_STRING + 1), f"a string of {MAX_STRING + 1} characters"),
-        ([0] * (MAX_ITEMS + 1), f"a collection of {MAX_ITEMS + 1} items"),
-        (dict.fromkeys(range(MAX_ITEMS + 1)), f"a collection of {MAX_ITEMS + 1} items"),
+        ([0] * (MAX_ITEMS + 1), f"more than {MAX_ITEMS} items in its collections"),
+        (dict.fromkeys(range(MAX_ITEMS + 1)), f"more than {MAX_ITEMS} items in its collections"),
+        ([[0] * 101] * 100, f"more than {MAX_ITEMS} items in its collections"),
         (np.array([None]), "dtype object"),
         (np.array(["text"]), "dtype str"),
         (np.array(["2020-01-01"], "datetime64[D]"), "dtype datetime64"),
@@ -435,6 +436,13 @@ def test_a_bool_is_made_of_bytes_zero_and_one_whatever_was_sent(kind):
 def test_numpy_has_no_bfloat16():
     with pytest.raises(Malformed, match="a NumPy array of dtype bfloat16"):
         unpacked(Array("bfloat16", (1,), 0), b"ab")
+
+
+def test_the_items_of_a_message_are_counted_on_arrival():
+    rows = [Items("list", [0] * 100) for _ in range(100)]
+    with pytest.raises(Malformed, match=f"more than {MAX_ITEMS} items"):
+        unpacked(Items("list", rows))
+    assert unpacked(Items("list", rows[1:])) == [[0] * 100] * 99
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: Items("list", [inner]), lambda inner: Table([("key", inner)])])
