@@ -15,13 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from autograder.counterexample import show
+from autograder.counterexample import DIGITS, show_numbers
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 SMALLEST_STEP = {"float64": 2.0**-1074, "float32": 2.0**-149, "float16": 2.0**-24, "bfloat16": 2.0**-133}
 # Libraries add this many terms one after the other before they begin to add in pairs.
 PLAIN_SUM = 16
 SHOWN_IN_FULL = 24
+# Zeros are wrong by the whole of each value.
+LARGEST_TOLERANCE = 0.5
+# Nine digits tell any two float32 apart, seventeen any two float64.
+MORE_DIGITS = (DIGITS, 9, 17)
 
 
 class Difference(AssertionError):
@@ -74,7 +78,7 @@ def assert_close(
     _compare_specials(found, right, actual, expected)
     relative = relative_tolerance(name, terms, logits)
     allowed = relative * (np.abs(right) if scale is None else float(scale)) + SMALLEST_STEP[name]
-    _insist_on_a_tolerance_that_tells(right, allowed, scale)
+    _insist_on_a_tolerance_that_tells(right, relative, allowed, scale)
     finite = np.isfinite(right)
     with np.errstate(invalid="ignore", over="ignore"):
         differs = finite & ~(np.abs(found - right) <= allowed)
@@ -116,8 +120,10 @@ def _compare_specials(found: np.ndarray, right: np.ndarray, actual: Any, expecte
             raise Difference(f"{have}, where {_number(right[where])} is right", actual, expected)
 
 
-def _insist_on_a_tolerance_that_tells(right: np.ndarray, allowed: Any, scale: Any) -> None:
+def _insist_on_a_tolerance_that_tells(right: np.ndarray, relative: float, allowed: Any, scale: Any) -> None:
     largest = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    if scale is None and relative >= LARGEST_TOLERANCE and largest:
+        raise SuiteMistake(f"a tolerance of {relative:.3g} of each value lets almost any value pass")
     # Far below the tolerance it is a zero with rounding on it (the gradient of a key's bias, for one).
     if scale is not None and float(np.max(allowed)) * 1e-3 < largest < 2 * float(np.max(allowed)):
         raise SuiteMistake(f"a tolerance of {float(np.max(allowed)):.3g} says nothing about values below {largest:.3g}")
@@ -125,14 +131,25 @@ def _insist_on_a_tolerance_that_tells(right: np.ndarray, allowed: Any, scale: An
 
 def _describe(found: np.ndarray, right: np.ndarray, differs: np.ndarray) -> str:
     if right.size <= SHOWN_IN_FULL:
-        return f"returned {show(found)}, right is {show(right)}"
+        have, want = _told_apart(found, right)
+        return f"returned {have}, right is {want}"
     where = _first(differs)
     text = f"{int(differs.sum())} of {differs.size} entries differ, first at {where}: "
     text += f"{_number(found[where])} instead of {_number(right[where])}"
     if found.dtype != bool:
         with np.errstate(invalid="ignore"):
-            text += f"; the largest difference is {np.abs(found - right)[differs].max():.3g}"
+            apart = np.abs(found.astype(np.float64) - right.astype(np.float64))
+            text += f"; the largest difference is {apart[differs].max():.3g}"
     return text
+
+
+def _told_apart(found: np.ndarray, right: np.ndarray) -> tuple[str, str]:
+    """Give both as text, with as many digits as it takes to see that they differ."""
+    for digits in MORE_DIGITS:
+        have, want = show_numbers(found, digits), show_numbers(right, digits)
+        if have != want:
+            break
+    return have, want
 
 
 def _first(wrong: np.ndarray) -> tuple[int, ...]:

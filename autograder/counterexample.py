@@ -10,6 +10,9 @@ import numpy as np
 
 SHOWN_IN_FULL = 48
 MAX_TEXT = 2000
+DIGITS = 6
+# What NumPy and torch make of plain numbers; any other dtype is part of the counterexample.
+DEFAULT_DTYPES = {"array": ("float64", "int64", "bool"), "tensor": ("float32", "int64", "bool")}
 
 
 def show_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
@@ -22,9 +25,9 @@ def show_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, An
 def show(value: Any) -> str:
     """Give a value as short text: small arrays in full, masks as 1 and 0, large ones by shape and dtype."""
     if _is_tensor(value):
-        return _show_array(_as_array(value), "tensor")
+        return _show_array(_as_array(value), "tensor", str(value.dtype).removeprefix("torch."))
     if isinstance(value, np.ndarray):
-        return _show_array(value, "array")
+        return _show_array(value, "array", str(value.dtype))
     if isinstance(value, list | tuple):
         inside = ", ".join(show(item) for item in value[:8])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
@@ -38,15 +41,21 @@ def cut(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
 
 
-def _show_array(array: np.ndarray, kind: str) -> str:
-    if array.size > SHOWN_IN_FULL:
-        return f"<{kind} {array.shape} {array.dtype}>"
-    if not array.size:
-        return f"<empty {kind} {array.shape}>"
+def show_numbers(array: np.ndarray, digits: int = DIGITS) -> str:
+    """Give the entries of an array as one line, masks as 1 and 0."""
     if array.dtype == bool:
         # Rows of 1 and 0 read like the mask they are.
         return np.array2string(array.astype(int), separator=" ").replace("\n", "")
-    return " ".join(np.array2string(array, precision=6, separator=", ", suppress_small=False).split())
+    return " ".join(np.array2string(array, precision=digits, separator=", ", suppress_small=False).split())
+
+
+def _show_array(array: np.ndarray, kind: str, dtype: str) -> str:
+    if array.size > SHOWN_IN_FULL:
+        return f"<{kind} {array.shape} {dtype}>"
+    plain = dtype in DEFAULT_DTYPES[kind]
+    if not array.size:
+        return f"<empty {kind} {array.shape}>" if plain else f"<empty {kind} {array.shape} {dtype}>"
+    return show_numbers(array) if plain else f"{kind}({show_numbers(array)}, dtype={dtype})"
 
 
 def _is_tensor(value: Any) -> bool:
