@@ -55,18 +55,13 @@ def grade_all(
     """
     _insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
-    with Grader(course, trust=trust) as grader:
-
-        def grade_each(checks: Checks) -> None:
-            for submission in submissions:
-                receive(grader.grade(submission, checks))
-
-        try:
-            with_checks(suites, grade_each)
-        except JailMissing as missing:
-            raise GradingError(_incomplete(missing)) from None
-        except SessionError as error:
-            raise GradingError(str(error)) from error
+    try:
+        with Grader(course, trust=trust) as grader:
+            with_checks(suites, lambda checks: grader.grade_each(submissions, checks, receive))
+    except JailMissing as missing:
+        raise GradingError(_incomplete(missing)) from None
+    except (SandboxError, SessionError) as error:
+        raise GradingError(str(error)) from error
 
 
 class Grader:
@@ -87,6 +82,13 @@ class Grader:
     def __exit__(self, *_: object) -> None:
         """End every process of the run."""
         self._starter.close()
+
+    def grade_each(
+        self, submissions: Iterable[Submission | Refused], checks: Checks, receive: Callable[[Report], None]
+    ) -> None:
+        """Grade submissions one after the other, and hand over each report."""
+        for submission in submissions:
+            receive(self.grade(submission, checks))
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""

@@ -70,12 +70,9 @@ class ForkServer:
     """One zygote and the Unix socket through which any grader process of this run asks it for workers."""
 
     def __init__(self, libraries: tuple[str, ...]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="attend-"))
+        self._folder, listener = _private_listener()
         self.address = str(self._folder / "zygote")
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(self.address)
-        listener.listen(64)
         self._line, far_end = socket.socketpair()
         descriptors = (listener.fileno(), far_end.fileno())
         command = [sys.executable, "-I", "-m", "autograder.sandbox.zygote", *map(str, descriptors), *libraries]
@@ -118,6 +115,22 @@ class ForkServer:
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         return f": {lines[-1][:300]}" if lines else ""
+
+
+def _private_listener() -> tuple[Path, socket.socket]:
+    listener = socket.socket(socket.AF_UNIX)
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="attend-"))
+        listener.bind(str(folder / "zygote"))
+        listener.listen(64)
+    except OSError as error:
+        listener.close()
+        if folder is not None:
+            folder.rmdir()
+        where = folder.parent if folder else "the folder for temporary files"
+        raise NotStarted(f"no fork server can be started in {where} ({error}); set TMPDIR to another") from None
+    return folder, listener
 
 
 class ForkedProcess:
