@@ -1,0 +1,256 @@
+"""Where learners' processes come from: two starters with the same answers, and nothing that outlives its grader."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import jail
+from autograder.sandbox.learner import Exited, LearnerException, NotStarted, OutOfMemory
+from autograder.sandbox.starting import ForkServer, Interpreters, starter_for
+from autograder.sandbox.wire import End, JailSettings
+
+SETTINGS = JailSettings(memory=256 << 20, cpu_seconds=20, readable=jail.readable_paths())
+
+
+def processes():
+    """Give the ids of the running processes with their parents' ids."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if state not in "ZX":
+                found[int(folder.name)] = int(parent)
+    return found
+
+
+def descendants(root):
+    """Give the ids of everything that `root` started, and what that started."""
+    tree = processes()
+    found, front = set(), {root}
+    while front:
+        front = {child for child, parent in tree.items() if parent in front}
+        found |= front
+    return found
+
+
+def gone_within(seconds, ids):
+    until = time.monotonic() + seconds
+    while ids & set(processes()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not ids & set(processes())
+
+
+@pytest.fixture(scope="module")
+def numpy_server():
+    server = ForkServer(("numpy",))
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["fork server", "interpreters"])
+def starter(request, numpy_server):
+    return numpy_server if request.param == "fork server" else Interpreters(("numpy",))
+
+
+SOURCE = """
+import os
+import sys
+import numpy as np
+
+def f(x):
+    print("seen")
+    return x * 2, "torch" in sys.modules
+
+def fail():
+    raise ValueError("no")
+
+def leave():
+    os._exit(5)
+
+def fill():
+    return np.ones(1 << 28)
+"""
+
+
+def test_both_starters_give_the_same_answers(learner_of, starter):
+    learner = learner_of(SOURCE, starter=starter)
+    doubled, has_torch = learner.f(np.array([1.0, 2.0]))
+    assert doubled.tolist() == [2.0, 4.0]
+    assert has_torch is False
+    assert learner.last.output == "seen\n"
+    assert learner.layers == jail.LAYERS
+    with pytest.raises(LearnerException, match="no"):
+        learner.fail()
+    with pytest.raises(Exited, match="status 5"):
+        learner.leave()
+    with pytest.raises(OutOfMemory):
+        learner.fill()
+    assert learner.f(1) == (2, False)
+
+
+@pytest.mark.skipif(not jail.can_fork(), reason="forking is safe on Linux only")
+def test_the_fork_server_is_what_is_used_here():
+    starter = starter_for(("numpy",))
+    assert isinstance(starter, ForkServer)
+    starter.close()
+
+
+def test_a_system_that_cannot_fork_gets_interpreters(monkeypatch):
+    monkeypatch.setattr(jail, "can_fork", lambda: False)
+    assert isinstance(starter_for(("numpy",)), Interpreters)
+
+
+def test_libraries_are_loaded_once_for_all(learner_of, numpy_server):
+    learner_of(SOURCE, starter=numpy_server).f(1)
+    started = time.monotonic()
+    for _ in range(5):
+        learner = learner_of(SOURCE, starter=numpy_server)
+        learner.f(1)
+        learner.close()
+    assert time.monotonic() - started < 2.0
+
+
+def test_a_process_ends_when_its_learner_is_closed(learner_of, starter):
+    before = descendants(os.getpid())
+    learner = learner_of("import time\ndef f():\n    time.sleep(60)", starter=starter)
+    learner.load()
+    mine = descendants(os.getpid()) - before
+    assert len(mine) == 1
+    learner.close()
+    assert gone_within(3.0, mine)
+
+
+def test_a_process_tells_how_it_ended(starter):
+    process = starter.start(SETTINGS)
+    process.channel.receive(time.monotonic() + 60)
+    process.channel.close()
+    assert process.wait() == End(killed=False, code=0)
+
+
+def test_nothing_outlives_the_fork_server():
+    before = descendants(os.getpid())
+    server = ForkServer(("numpy",))
+    started = [server.start(SETTINGS) for _ in range(3)]
+    for process in started:
+        process.channel.receive(time.monotonic() + 60)
+    mine = descendants(os.getpid()) - before
+    assert len(mine) == 4
+    folder = Path(server.address).parent
+    assert folder.is_dir()
+    server.close()
+    assert gone_within(3.0, mine)
+    assert not folder.exists()
+    for process in started:
+        process.end()
+
+
+def test_a_fork_server_that_was_closed_starts_nothing_and_says_so():
+    server = ForkServer(("numpy",))
+    server.close()
+    with pytest.raises(NotStarted, match="the fork server does not answer"):
+        server.start(SETTINGS)
+
+
+def test_a_fork_server_that_cannot_begin_says_why(learner_of):
+    server = ForkServer(("no_such_library",))
+    learner = learner_of("", starter=server)
+    with pytest.raises(NotStarted, match="No module named 'no_such_library'"):
+        learner.load()
+    server.close()
+
+
+def test_a_process_that_another_ended_is_replaced(learner_of, numpy_server):
+    before = descendants(os.getpid())
+    learner = learner_of(SOURCE, starter=numpy_server)
+    learner.load()
+    (worker,) = descendants(os.getpid()) - before
+    os.kill(worker, signal.SIGKILL)
+    with pytest.raises(BaseException, match="signal 9"):
+        learner.f(1)
+    assert learner.f(1) == (2, False)
+
+
+GRADER = """
+import sys, time
+from autograder.sandbox import jail
+from autograder.sandbox.learner import Budget, Learner, Limits, Module
+from autograder.sandbox.starting import ForkServer, Interpreters
+starter = {starter}(("numpy",))
+limits = Limits(call_seconds=60, cpu_seconds=60, memory=1 << 28, output=1000, value=1 << 20)
+source = b"import time\\ndef f():\\n    time.sleep(60)"
+learner = Learner(starter, Module("m", source), limits=limits, readable=jail.readable_paths(), budget=Budget(60, "x"))
+learner.load()
+print("loaded", flush=True)
+{then}
+"""
+
+
+def grader_that(starter, then):
+    text = GRADER.format(starter=starter, then=then)
+    process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "loaded\n"
+    return process
+
+
+@pytest.mark.parametrize("then", ["learner.f()", "time.sleep(60)"], ids=["in a call", "between calls"])
+def test_a_grader_that_is_killed_leaves_no_process(then):
+    process = grader_that("ForkServer", then)
+    started = descendants(process.pid)
+    assert len(started) == 2
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert gone_within(3.0, started)
+
+
+def test_a_grader_that_is_killed_leaves_no_interpreter_that_waits_for_it():
+    process = grader_that("Interpreters", "time.sleep(60)")
+    started = descendants(process.pid)
+    assert len(started) == 1
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert gone_within(3.0, started)
+
+
+def test_a_worker_goes_when_the_fork_server_is_killed():
+    process = grader_that("ForkServer", "time.sleep(60)")
+    (zygote,) = [child for child, parent in processes().items() if parent == process.pid]
+    started = descendants(process.pid)
+    os.kill(zygote, signal.SIGKILL)
+    assert gone_within(3.0, started)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_bytes_that_are_no_request_do_not_stop_the_fork_server(learner_of, numpy_server):
+    import socket
+
+    for message in (b"\xc1", b"", b"x" * 1000):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(numpy_server.address)
+            line.sendall(message)
+    assert learner_of(SOURCE, starter=numpy_server).f(1) == (2, False)
+
+
+def test_nothing_of_the_grader_s_environment_reaches_the_learner(learner_of, monkeypatch):
+    monkeypatch.setenv("ATTEND_SECRET", "answer")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    server = ForkServer(())
+    learner = learner_of(
+        "import os, sys\ndef f():\n    return sorted(os.environ), '/nowhere' in sys.path", starter=server
+    )
+    names, on_path = learner.f()
+    server.close()
+    assert not {"ATTEND_SECRET", "PYTHONPATH", "HOME", "PATH"} & set(names)
+    assert on_path is False
