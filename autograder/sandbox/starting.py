@@ -112,6 +112,8 @@ class ForkServer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _last_words(self) -> str:
+        if self._errors.closed:
+            return ""
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         return f": {lines[-1][:300]}" if lines else ""
