@@ -96,6 +96,9 @@ class raises:  # noqa: N801  (reads like pytest.raises)
             raise Difference(f"a {wanted} should be raised, but a value came back")
         if not isinstance(error, LearnerException):
             return False
+        if error.name == "NotImplementedError":
+            # Not written yet: that says more than what should have been raised.
+            return False
         if not isinstance(error, self._kind):
             raise Difference(f"a {wanted} should be raised, not {error.name}: {error}")
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)) for name in self._naming):

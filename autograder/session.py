@@ -7,6 +7,7 @@ once more, and `SetupState.teardown_exact`, which ends a module's set-up.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,12 +79,21 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
     arguments += ["-c", os.devnull, f"--rootdir={suites[0].parent}", "--import-mode=importlib"]
     with _environment_without_pytest():
         status = pytest.main(arguments, plugins=[plugin, checks])
+    _forget(suites)
     if plugin.error is not None:
         raise plugin.error
     if status == pytest.ExitCode.INTERRUPTED and not plugin.trouble:
         raise KeyboardInterrupt
     if not plugin.ran:
         raise SessionError(f"the suites cannot be collected (pytest status {int(status)}): {plugin.trouble[:1000]}")
+
+
+def _forget(suites: Sequence[Path]) -> None:
+    """Let the next run import the suites anew: pytest takes a module of that name that is there already."""
+    files = {str(path) for path in suites}
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in files:
+            del sys.modules[name]
 
 
 class _Loop:
