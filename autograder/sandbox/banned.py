@@ -21,7 +21,10 @@ from typing import Any
 from autograder.sandbox.wire import Violation
 
 MAX_VIOLATIONS = 20
-HOOKS = {"sys.setprofile", "sys.settrace", "threading.setprofile", "threading.settrace"}
+MAX_HARMLESS = 1000
+HOOKS = {"sys.setprofile", "sys.settrace"}
+# A thread can be made to begin without the hooks, and torch's function mode belongs to one thread.
+THREADS = {"_thread.start_new_thread", "_thread.start_joinable_thread"}
 
 
 def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
@@ -111,22 +114,24 @@ class Watch:
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
         self._names: dict[str, bool] = {}
+        self._harmless: set[Any] = set()
         if banned:
             sys.addaudithook(self._audit)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch the code in this block: the profile hook, and torch's function mode where torch is loaded."""
+    def watching(self, *, calls: bool = True) -> Iterator[None]:
+        """Watch the code in this block: torch's function mode, and with `calls` the profile hook, which costs more."""
         if not self._patterns:
             yield
             return
-        mode = self._torch_mode()
-        self._hook(self._profile)
+        if calls:
+            self._hook(self._profile)
         try:
-            with mode:
+            with self._torch_mode():
                 yield
         finally:
-            self._hook(None)
+            if calls:
+                self._hook(None)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -153,14 +158,12 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None:
             return _Nothing()
-        return function_mode(self._seen_by_torch)
+        return function_mode(self._seen_by_torch, self._harmless)
 
     def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
-        # Called four times for each call of any function: the two common ends come first.
-        if event == "return" or event == "c_return":
-            return
+        # Called at the beginning and the end of every call of any function, so what is common is quick.
         if event == "c_call":
-            name = getattr(argument, "__name__", "")
+            name = argument.__name__
             if self._names.get(name) is not False and self._is_banned(name):
                 self._note(name)
         elif event == "call":
@@ -186,6 +189,8 @@ class Watch:
         name = str(getattr(function, "__name__", "")).partition(".")[0]
         if self._is_banned(name):
             self._note(name)
+        elif len(self._harmless) < MAX_HARMLESS:
+            self._harmless.add(function)
 
     def _is_banned(self, name: str) -> bool:
         verdict = self._names.get(name)
@@ -212,7 +217,7 @@ class Watch:
         return ("", 0) if threading.current_thread() is not threading.main_thread() else None
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event in HOOKS and not self._switching:
+        if (event in HOOKS and not self._switching) or event in THREADS:
             self._note(event)
 
 
@@ -224,14 +229,14 @@ class _Nothing:
     def __exit__(self, *_: object) -> None: ...
 
 
-def function_mode(seen: Callable[[Any], None]) -> Any:
-    """Give a context in which every function of torch's is shown to `seen` before it is called."""
+def function_mode(seen: Callable[[Any], None], harmless: set[Any]) -> Any:
+    """Give a context in which every function of torch's that is not `harmless` is shown to `seen` before its call."""
     from torch.overrides import TorchFunctionMode
 
     class Mode(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            seen(func)
-            return func(*args, **(kwargs or {}))
+            if func not in harmless:
+                seen(func)
+            return func(*args, **kwargs) if kwargs else func(*args)
 
     return Mode()
-

@@ -203,7 +203,7 @@ class Answers:
         target = self._find(request.target)
         arguments, keywords = self._arguments(request, blobs)
         _seed(request.seed)
-        with self._observing():
+        with self._observing(calls=False):
             self._instances.append(target(*arguments, **keywords))
         return Created(len(self._instances) - 1, self._facts()), Blobs()
 
@@ -224,10 +224,10 @@ class Answers:
             raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
 
     @contextmanager
-    def _observing(self, *, watch: bool = True) -> Iterator[None]:
+    def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:
         self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text
-        with self._warnings.collecting(), self._watch.watching() if watch else nullcontext():
+        with self._warnings.collecting(), self._watch.watching(calls=calls) if watch else nullcontext():
             yield
 
     def _facts(self, memories: list[Memory] | None = None, result: Any = None, largest: int | None = None) -> Facts:
@@ -430,7 +430,7 @@ def _warm_up_torch() -> None:
     # Its first call imports sympy.
     torch.broadcast_shapes((1,), (1,))
     # Forward only: a backward pass would start threads, which a fork loses.
-    with torch.no_grad(), banned.function_mode(lambda function: None), largest_tensor(measure=True):
+    with torch.no_grad(), banned.function_mode(lambda function: None, set()), largest_tensor(measure=True):
         layer = torch.nn.Linear(2, 2)
         layer.load_state_dict(layer.state_dict())
         heads = layer(torch.ones(1, 2, 2))
