@@ -24,7 +24,7 @@ MAX_VIOLATIONS = 20
 MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
 # A thread can be made to begin without the hooks, and torch's function mode belongs to one thread.
-THREADS = {"_thread.start_new_thread", "_thread.start_joinable_thread"}
+THREADS = {"start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread"}
 
 
 def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
@@ -114,7 +114,7 @@ class Watch:
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
         self._names: dict[str, bool] = {}
-        self._harmless: set[Any] = set()
+        self._harmless: dict[int, Any] = {}
         if banned:
             sys.addaudithook(self._audit)
 
@@ -132,14 +132,18 @@ class Watch:
         finally:
             if calls:
                 self._hook(None)
+            self._note_threads()
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
         """Let a stand-in use what learners may not."""
         self._suspended += 1
+        hook: Any = sys.getprofile()
+        self._hook(None)
         try:
             yield
         finally:
+            self._hook(hook)
             self._suspended -= 1
 
     def take(self) -> tuple[Violation, ...]:
@@ -190,13 +194,14 @@ class Watch:
         if self._is_banned(name):
             self._note(name)
         elif len(self._harmless) < MAX_HARMLESS:
-            self._harmless.add(function)
+            self._harmless[id(function)] = function
 
     def _is_banned(self, name: str) -> bool:
         verdict = self._names.get(name)
         if verdict is None:
             plain = name.lstrip("_").removeprefix("special_")
-            verdict = any(fnmatchcase(form, last) for form in (name, plain) for last in self._last_names)
+            verdict = name in THREADS
+            verdict |= any(fnmatchcase(form, last) for form in (name, plain) for last in self._last_names)
             self._names[name] = verdict
         return verdict
 
@@ -208,6 +213,11 @@ class Watch:
             filename, number = line
             self.found.append(Violation(name, number, linecache.getline(filename, number).strip()[:200]))
 
+    def _note_threads(self) -> None:
+        # One that lives on would work unseen while the next call is watched.
+        if len(sys._current_frames()) > 1 and len(self.found) < MAX_VIOLATIONS:
+            self.found.append(Violation("threading", 0, ""))
+
     def _learner_line(self) -> tuple[str, int] | None:
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
@@ -217,7 +227,7 @@ class Watch:
         return ("", 0) if threading.current_thread() is not threading.main_thread() else None
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if (event in HOOKS and not self._switching) or event in THREADS:
+        if event in HOOKS and not self._switching:
             self._note(event)
 
 
@@ -229,13 +239,14 @@ class _Nothing:
     def __exit__(self, *_: object) -> None: ...
 
 
-def function_mode(seen: Callable[[Any], None], harmless: set[Any]) -> Any:
+def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
     """Give a context in which every function of torch's that is not `harmless` is shown to `seen` before its call."""
     from torch.overrides import TorchFunctionMode
 
     class Mode(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func not in harmless:
+            # By identity: an object of the learner's may claim to equal any function.
+            if id(func) not in harmless:
                 seen(func)
             return func(*args, **kwargs) if kwargs else func(*args)
 

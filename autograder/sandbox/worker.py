@@ -430,7 +430,7 @@ def _warm_up_torch() -> None:
     # Its first call imports sympy.
     torch.broadcast_shapes((1,), (1,))
     # Forward only: a backward pass would start threads, which a fork loses.
-    with torch.no_grad(), banned.function_mode(lambda function: None, set()), largest_tensor(measure=True):
+    with torch.no_grad(), banned.function_mode(lambda function: None, {}), largest_tensor(measure=True):
         layer = torch.nn.Linear(2, 2)
         layer.load_state_dict(layer.state_dict())
         heads = layer(torch.ones(1, 2, 2))
