@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import functools
 import importlib
 import os
 import site
@@ -44,6 +45,7 @@ class Held(msgspec.Struct, frozen=True):
     missing: dict[str, str]
 
 
+@functools.cache
 def readable_paths() -> tuple[str, ...]:
     """Give what a jailed process may read: interpreter, standard library, site-packages and the system's libraries."""
     keys = ("stdlib", "platstdlib", "purelib", "platlib")
