@@ -273,7 +273,11 @@ ATTACKS = {
             with torch._C.DisableTorchFunction():
                 return getattr(torch, "soft" + "max")(torch.tensor(scores) / temperature, axis).numpy()
     """,
-    "a name that cannot be shown": "class Z(Exception): pass\nZ.__name__ = '\\ud800' * 9\ndef softmax(*a): raise Z('\\ud800')",
+    "a name that cannot be shown": """
+        class Unshown(Exception): pass
+        Unshown.__name__ = chr(0xD800) * 9
+        def softmax(*a, **k): raise Unshown(chr(0xD800))
+    """,
     "an escape for the terminal": "def softmax(*a, **k): raise ValueError('\\x1b[2J temperature' + chr(0x202E))",
 }
 
