@@ -32,10 +32,13 @@ def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
 
     Raises:
         SyntaxError: when the module cannot be parsed.
+        UnicodeDecodeError: when it is not UTF-8.
 
     """
-    tree = ast.parse(source)
-    finder = _Finder(banned, source.decode("utf-8-sig", "replace").splitlines())
+    # As text, since of bytes the parser would obey a coding cookie and read another program than the one that runs.
+    text = source.decode("utf-8-sig")
+    tree = ast.parse(text)
+    finder = _Finder(banned, text.splitlines())
     finder.visit(tree)
     return tuple(finder.found[:MAX_VIOLATIONS])
 

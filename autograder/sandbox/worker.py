@@ -119,7 +119,7 @@ class Answers:
         self._blob_limit = request.blob_limit
         self._text = BoundedText(request.output_limit)
         try:
-            source = request.source.decode("utf-8-sig")
+            source = _text_of(request.source, self._filename)
             found = banned.scan(request.source, request.banned)
             code = compile(source, self._filename, "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -266,6 +266,21 @@ class Answers:
             return (Frame(error.lineno or 0, "", encodable((error.text or "").strip()[:200])),)
         own = [entry for entry in _entries(error.__traceback__) if entry[0] == self._filename]
         return tuple(_frame(*entry) for entry in own[-MAX_FRAMES:])
+
+
+def _text_of(source: bytes, filename: str) -> str:
+    """Give a module as text; SyntaxError, with the line, for what keeps it from being read."""
+    try:
+        text = source.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what, place, text = f"byte 0x{source[error.start]:02x} is not UTF-8", error.start, source.decode("latin-1")
+    else:
+        what, place = "a null character", text.find("\0")
+        if place < 0:
+            return text
+    number = text.count("\n", 0, place) + 1
+    line = text.split("\n")[number - 1]
+    raise SyntaxError(f"{what}; save the file as UTF-8", (filename, number, None, line.replace("\0", "")))
 
 
 def _entries(trace: TracebackType | None) -> Iterator[tuple[str, int, str]]:

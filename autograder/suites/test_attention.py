@@ -7,6 +7,7 @@ all. The values 1, 4 and 16 tell by their mean which keys were read: 2.5 is the 
 import math
 
 import torch
+
 from autograder.checks import (
     assert_close,
     assert_equal,
