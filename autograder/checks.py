@@ -99,6 +99,8 @@ class raises:  # noqa: N801  (reads like pytest.raises)
         if error.name == "NotImplementedError":
             # Not written yet: that says more than what should have been raised.
             return False
+        if error.name == "NotDefined":
+            raise Difference(str(error))
         if not isinstance(error, self._kind):
             raise Difference(f"a {wanted} should be raised, not {error.name}: {error}")
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)) for name in self._naming):

@@ -282,8 +282,9 @@ def test_a_module_that_cannot_be_loaded_gives_the_learner_s_own_line(course, sou
 
 
 def test_a_module_that_is_not_utf8_says_so(course):
-    report = grade(Submission("ada", RIGHT | {"double": "x = 'é'\n".encode("latin-1")}), course)
-    assert result_of(report).reason.startswith("double.py cannot be loaded: UnicodeDecodeError: 'utf-8' codec")
+    report = grade(Submission("ada", RIGHT | {"double": "\nx = 'é'\n".encode("latin-1")}), course)
+    reason = "SyntaxError: byte 0xe9 is not UTF-8; save the file as UTF-8 (line 2: x = '\N{REPLACEMENT CHARACTER}')"
+    assert result_of(report).reason == f"double.py cannot be loaded: {reason}"
     assert result_of(report).earned == 0
 
 
@@ -358,6 +359,9 @@ def test_a_submission_that_was_refused_is_not_graded(course):
 class FailingStarter:
     def start(self, settings):
         raise NotStarted("the machine is full")
+
+    def explain(self):
+        return ""
 
     def close(self):
         pass

@@ -262,8 +262,8 @@ class Learner:
         self.layers = ready.layers
 
     def _explained(self) -> str:
-        explain = getattr(self._starter, "explain", None)
-        return f"; {explain()}" if explain else ""
+        why = self._starter.explain()
+        return f"; {why}" if why else ""
 
     def _ready(self) -> None:
         if self._process is None:
@@ -314,12 +314,9 @@ class Learner:
         by_name = {key: self._unpacked(value, blobs) for key, value in reply.parameters.items()}
         return Gradients(result, own, by_name, reply.gradient_problem)
 
-    def _manage(self, target: int, operation: str, argument: Any = None) -> Any:
+    def _manage(self, target: int, operation: wire.Operation, argument: Any = None) -> Any:
         blobs = Blobs()
-        request = msgspec.convert(
-            {"target": target, "operation": operation, "argument": None, "type": "manage"}, wire.Manage
-        )
-        request = msgspec.structs.replace(request, argument=pack(argument, blobs, layout=True))
+        request = wire.Manage(target, operation, pack(argument, blobs, layout=True))
         reply, reply_blobs = self._ask(request, blobs)
         return self._accept(reply, reply_blobs)
 
@@ -353,7 +350,8 @@ class Learner:
             return OutOfMemory(f"more memory than the limit of {self._limits.memory >> 20} MiB")
         if reply.builtin == "SystemExit":
             self.close()
-            return Exited(f"the code called {reply.name} instead of returning")
+            where = f" (line {reply.frames[-1].line}: {reply.frames[-1].text})" if reply.frames else ""
+            return Exited(f"the code called {reply.name} instead of returning{where}")
         return _as_exception(reply)
 
     def _remember(self, facts: Facts) -> None:
@@ -492,7 +490,7 @@ class RemoteModule:
         except msgspec.ValidationError:
             raise UnfitResult("the module does not describe itself as an nn.Module does") from None
 
-    def _manage(self, operation: str, argument: Any = None) -> Any:
+    def _manage(self, operation: wire.Operation, argument: Any = None) -> Any:
         self._insist()
         return self._learner._manage(self._number, operation, argument)
 

@@ -52,6 +52,9 @@ class Starter(Protocol):
     def start(self, settings: JailSettings) -> Process:
         """Start one; NotStarted when it cannot be."""
 
+    def explain(self) -> str:
+        """Tell why a process that was started has gone, or nothing where that is not known."""
+
     def close(self) -> None:
         """End everything that was started."""
 
@@ -180,6 +183,10 @@ class Interpreters:
     def start(self, settings: JailSettings) -> Process:
         """Start an interpreter that runs the worker."""
         return SpawnedProcess(settings, self._libraries)
+
+    def explain(self) -> str:
+        """Each interpreter ends for a reason of its own, which nobody heard."""
+        return ""
 
     def close(self) -> None:
         """Nothing is shared, so nothing is left to end."""

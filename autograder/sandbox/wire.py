@@ -78,11 +78,14 @@ class New(msgspec.Struct, frozen=True, tag="new"):
     seed: int
 
 
+Operation = Literal["load", "state", "train", "eval", "to", "describe"]
+
+
 class Manage(msgspec.Struct, frozen=True, tag="manage"):
     """Operate on an instance: load a state dict, give it back, switch mode or dtype, describe it."""
 
     target: int
-    operation: Literal["load", "state", "train", "eval", "to", "describe"]
+    operation: Operation
     argument: Value = None
 
 
@@ -98,7 +101,7 @@ class Frame(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Violation(msgspec.Struct, array_like=True, frozen=True):
-    """A banned function that was reached: its name, the learner's line, and how it was noticed."""
+    """A banned function that was reached: its name, and the learner's line by number and text."""
 
     name: str
     line: int

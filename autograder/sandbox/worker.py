@@ -269,18 +269,20 @@ class Answers:
 
 
 def _text_of(source: bytes, filename: str) -> str:
-    """Give a module as text; SyntaxError, with the line, for what keeps it from being read."""
+    """Give a module as text; SyntaxError with the line where it is not UTF-8 or holds a null."""
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        what, place, text = f"byte 0x{source[error.start]:02x} is not UTF-8", error.start, source.decode("latin-1")
-    else:
-        what, place = "a null character", text.find("\0")
-        if place < 0:
-            return text
-    number = text.count("\n", 0, place) + 1
-    line = text.split("\n")[number - 1]
-    raise SyntaxError(f"{what}; save the file as UTF-8", (filename, number, None, line.replace("\0", "")))
+        raise _unreadable(f"byte 0x{source[error.start]:02x} is not UTF-8", source, error.start, filename) from None
+    if "\0" in text:
+        raise _unreadable("a null character", source, source.index(0), filename)
+    return text
+
+
+def _unreadable(what: str, source: bytes, position: int, filename: str) -> SyntaxError:
+    number = source.count(b"\n", 0, position)
+    line = source.split(b"\n")[number].replace(b"\0", b"").decode("utf-8", "replace")
+    return SyntaxError(f"{what}; save the file as UTF-8", (filename, number + 1, None, line))
 
 
 def _entries(trace: TracebackType | None) -> Iterator[tuple[str, int, str]]:

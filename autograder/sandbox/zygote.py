@@ -77,7 +77,7 @@ class Zygote:
         # A grader only ever closes this connection: that means its worker has to go.
         for pid, other in self._workers.items():
             if other is connection:
-                os.killpg(pid, signal.SIGKILL) if _leads_group(pid) else os.kill(pid, signal.SIGKILL)
+                _kill(pid)
 
     def _reap(self) -> None:
         try:
@@ -104,7 +104,15 @@ class Zygote:
 
     def _end_all(self) -> None:
         for pid in self._workers:
-            os.killpg(pid, signal.SIGKILL) if _leads_group(pid) else os.kill(pid, signal.SIGKILL)
+            _kill(pid)
+
+
+def _kill(pid: int) -> None:
+    # A worker becomes the leader of a group first of all; until then it is alone.
+    if _leads_group(pid):
+        os.killpg(pid, signal.SIGKILL)
+    else:
+        os.kill(pid, signal.SIGKILL)
 
 
 def _leads_group(pid: int) -> bool:

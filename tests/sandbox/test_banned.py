@@ -90,6 +90,12 @@ def test_without_banned_names_nothing_is_found():
     assert scan(b"import torch\ntorch.softmax(x)", ()) == ()
 
 
+def test_a_coding_cookie_does_not_hide_a_line_that_runs():
+    # In UTF-7 the two comments are the quotes of a string, and what is between them its text.
+    source = "# coding: utf-7\nimport torch\n#+AAoAIgAiACI-\ntorch.softmax(x)\n#+AAoAIgAiACI-\n"
+    assert names_in(source) == [("torch.softmax", 4)]
+
+
 def test_source_that_cannot_be_parsed_says_so():
     with pytest.raises(SyntaxError):
         scan(b"def f(:", BANNED)

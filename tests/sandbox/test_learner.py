@@ -418,10 +418,11 @@ def test_a_module_that_cannot_be_loaded_names_the_learner_s_line(learner_of, sou
     assert (caught.value.frames[-1].line, caught.value.frames[-1].text) == (line, text)
 
 
-@pytest.mark.parametrize("source", [b"\xff\xfe", b"x = 1\0"])
-def test_source_that_is_no_text_is_the_learner_s_error(learner_of, source):
-    with pytest.raises(LearnerException):
+@pytest.mark.parametrize("source", [b"\n\xff\xfe", b"# coding: latin-1\nx = '\xe9'", b"\xef\xbb\xbf\nx = 1\0"])
+def test_source_that_is_no_text_is_the_learner_s_error_with_its_line(learner_of, source):
+    with pytest.raises(SyntaxError, match="save the file as UTF-8") as caught:
         learner_of(source).load()
+    assert caught.value.frames[-1].line == 2
 
 
 def test_a_byte_order_mark_is_no_error(learner_of):
@@ -485,9 +486,9 @@ def test_more_memory_than_the_limit_is_told(learner_of, body):
     [
         ("os._exit(0)", r"the process exited (status 0) instead of returning"),
         ("os._exit(7)", r"the process exited (status 7) instead of returning"),
-        ("sys.exit(0)", "the code called SystemExit instead of returning"),
-        ("exit()", "the code called SystemExit instead of returning"),
-        ("raise SystemExit", "the code called SystemExit instead of returning"),
+        ("sys.exit(0)", "the code called SystemExit instead of returning (line 4: sys.exit(0))"),
+        ("exit()", "the code called SystemExit instead of returning (line 4: exit())"),
+        ("raise SystemExit", "the code called SystemExit instead of returning (line 4: raise SystemExit)"),
     ],
 )
 def test_an_exit_is_told_and_its_status_is_no_verdict(learner_of, body, said):
