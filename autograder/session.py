@@ -55,7 +55,7 @@ class Checks:
         learner = desk.learner(exercise)
         items = self._items.get(exercise, [])
         # A sibling as the next item keeps pytest from setting the module up again for each check.
-        siblings = [*items[1:], *items[:1]] if len(items) > 1 else [None]
+        siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             return [_run(item, sibling, learner) for item, sibling in zip(items, siblings, strict=True)]
         finally:
@@ -85,7 +85,7 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
     if status == pytest.ExitCode.INTERRUPTED and not plugin.trouble:
         raise KeyboardInterrupt
     if not plugin.ran:
-        raise SessionError(f"the suites cannot be collected (pytest status {int(status)}): {plugin.trouble[:1000]}")
+        raise SessionError(f"the suites cannot be collected (pytest status {int(status)}): {cut(plugin.trouble)}")
 
 
 def _forget(suites: Sequence[Path]) -> None:
@@ -112,7 +112,8 @@ class _Loop:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.trouble = self.trouble or report.longreprtext
+            *_, last = ["it fails", *report.longreprtext.strip().splitlines()]
+            self.trouble = self.trouble or f"{report.nodeid}: {last.removeprefix('E').strip()}"
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:

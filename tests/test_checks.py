@@ -1,0 +1,160 @@
+"""What a suite may use: the judgement of what was raised, of arguments and of memory, and the marks of a check."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.checks import (
+    Difference,
+    assert_unshared,
+    assert_untouched,
+    exercise_of,
+    hint,
+    mark_of,
+    points,
+    promise,
+    pytest_configure,
+    raises,
+    rng,
+    seen_in,
+)
+from autograder.sandbox.learner import Crashed, LearnerException, NotStarted, UnfitResult, _as_exception
+from autograder.sandbox.wire import Facts, Raised
+
+
+def raised(kind, message, name=None):
+    return _as_exception(Raised(kind, name or kind, message, (), Facts()))
+
+
+def message_of(block, kind=ValueError, naming=("temperature",)):
+    with pytest.raises(Difference) as caught, raises(kind, naming=naming):
+        block()
+    return str(caught.value)
+
+
+def raising(error):
+    def block():
+        raise error
+
+    return block
+
+
+def test_the_right_type_that_names_the_argument_passes():
+    with raises(ValueError, naming=("temperature",)):
+        raise raised("ValueError", "temperature must be positive, not 0")
+
+
+def test_a_type_of_the_learner_s_own_passes_as_its_built_in_type():
+    with raises(ValueError, naming=("temperature",)):
+        raise raised("ValueError", "temperature must be positive", name="TemperatureError")
+
+
+def test_a_subclass_passes_for_its_base():
+    with raises(ValueError, naming=("mask",)):
+        raise raised("UnicodeError", "mask")
+
+
+def test_any_one_of_the_names_is_enough():
+    for message in ("d_k differs", "query is 3 wide", "'key'", "key: 3"):
+        with raises(ValueError, naming=("query", "key", "d_k")):
+            raise raised("ValueError", message)
+
+
+@pytest.mark.parametrize("message", ["", "bad input", "temperatures", "my_temperature is 0", "Temperature"])
+def test_a_name_must_stand_as_a_word_of_its_own(message):
+    said = message_of(raising(raised("ValueError", message)))
+    assert said == f"the message of the ValueError should name temperature; it says: {message}"
+
+
+def test_the_names_to_choose_from_are_told():
+    said = message_of(raising(raised("ValueError", "no")), naming=("query", "key"))
+    assert said == "the message of the ValueError should name query or key; it says: no"
+
+
+def test_another_type_is_told_by_its_own_name():
+    said = message_of(raising(raised("TypeError", "temperature", name="Mine")))
+    assert said == "a ValueError should be raised, not Mine: temperature"
+
+
+@pytest.mark.parametrize("block", [lambda: None, raising(UnfitResult("a value of type set came back"))])
+def test_a_value_that_came_back_is_a_failure(block):
+    assert message_of(block) == "a ValueError should be raised, but a value came back"
+
+
+@pytest.mark.parametrize("error", [Crashed("signal 9"), NotStarted("no process"), KeyError("a slip of the suite")])
+def test_what_the_learner_did_not_raise_passes_through(error):
+    with pytest.raises(type(error)) as caught, raises(KeyError, naming=("suite",)):
+        raise error
+    assert caught.value is error
+
+
+def test_what_is_not_written_yet_says_so_itself():
+    with pytest.raises(LearnerException) as caught, raises(ValueError, naming=("axis",)):
+        raise raised("NotImplementedError", "")
+    assert caught.value.name == "NotImplementedError"
+
+
+def learner_with(**facts):
+    return SimpleNamespace(last=Facts(**facts))
+
+
+def test_arguments_left_as_they_were_pass():
+    assert_untouched(learner_with())
+
+
+@pytest.mark.parametrize(
+    ("modified", "said"),
+    [
+        (("scores",), "the call changed its argument scores"),
+        (("query", "key"), "the call changed its argument query and key"),
+    ],
+)
+def test_arguments_that_were_changed_are_named(modified, said):
+    with pytest.raises(Difference, match=f"^{said}$"):
+        assert_untouched(learner_with(modified=modified))
+
+
+def test_a_result_of_its_own_passes():
+    assert_unshared(learner_with(modified=("scores",)))
+
+
+def test_what_the_result_shares_memory_with_is_named():
+    with pytest.raises(Difference, match=r"^the result shares memory with scores and an earlier result$"):
+        assert_unshared(learner_with(shared=("scores", "an earlier result")))
+
+
+@pytest.fixture
+def marks(pytestconfig):
+    """Make the marks of the suites known here, where unknown ones are errors."""
+    pytest_configure(pytestconfig)
+
+
+@pytest.mark.usefixtures("marks")
+def test_marks_keep_what_they_say():
+    assert points(2).mark.args == (2,)
+    assert promise("shape", "axis").mark.args == ("shape", "axis")
+    assert hint("softmax.shift").mark.args == ("softmax.shift",)
+    assert seen_in("a/b#1", "c/d#2").mark.args == ("a/b#1", "c/d#2")
+
+
+@pytest.mark.usefixtures("marks")
+def test_a_mark_that_is_missing_has_a_default():
+    marked = SimpleNamespace(get_closest_marker=lambda name: points(3).mark if name == "points" else None)
+    assert mark_of(marked, "points", 0.0) == 3
+    assert mark_of(marked, "hint", "") == ""
+
+
+def test_a_suite_is_about_the_exercise_in_its_name():
+    assert exercise_of(Path("suites/test_causal_mask.py")) == "causal_mask"
+
+
+def numbers_of(name):
+    request = SimpleNamespace(function=SimpleNamespace(__name__=name))
+    return rng.__wrapped__(request).normal(size=3).tolist()
+
+
+def test_random_numbers_are_the_same_in_every_run_and_differ_from_check_to_check():
+    assert numbers_of("test_a") == numbers_of("test_a")
+    assert numbers_of("test_a") != numbers_of("test_b")
+    assert numbers_of("test_a")[0] == pytest.approx(0.6756272243557023)
