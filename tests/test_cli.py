@@ -305,7 +305,8 @@ def test_a_terminal_that_knows_only_ascii_gets_escapes_instead_of_an_error(here)
 
 
 def test_a_reader_that_has_seen_enough_is_not_answered_with_a_traceback(here):
-    program = f"{shlex.quote(sys.executable)} -c 'from autograder.cli import main; main()' --help | true; exit ${{PIPESTATUS[0]}}"
+    python = shlex.quote(sys.executable)
+    program = f"{python} -c 'from autograder.cli import main; main()' --help | true; exit ${{PIPESTATUS[0]}}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     ran = subprocess.run(["bash", "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert (ran.returncode, ran.stderr) == (1, "")
