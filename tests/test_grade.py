@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import textwrap
 from importlib import metadata
 from pathlib import Path
@@ -503,6 +504,21 @@ def test_the_fingerprint_changes_with_each_file_of_the_course(course, fingerprin
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
     assert fingerprint(load_course(course.root)) != before
+
+
+def test_the_fingerprint_does_not_change_where_the_course_is_moved(course, fingerprint, tmp_path_factory):
+    moved = tmp_path_factory.mktemp("moved") / "course"
+    shutil.copytree(course.root, moved)
+    assert fingerprint(load_course(moved)) == fingerprint(course)
+
+
+def test_the_fingerprint_changes_with_the_grader_itself(course, fingerprint, monkeypatch, tmp_path):
+    before = fingerprint(course)
+    own = shutil.copytree(autograder.grade.OWN_FOLDER, tmp_path / "own")
+    monkeypatch.setattr(autograder.grade, "OWN_FOLDER", own)
+    assert fingerprint(course) == before
+    (own / "compare.py").write_text("UNIT_ROUNDOFF = {}")
+    assert fingerprint(course) != before
 
 
 def test_the_fingerprint_changes_with_each_thing_handed_in(course, fingerprint):

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder.outputs.text import number, visible
+from autograder.outputs.text import attributed, number, visible
 from autograder.report import Report, alphabetical, write_whole
 
 # What makes a spreadsheet take a cell for a formula, also in the full width that East Asian editions accept.
@@ -41,7 +41,7 @@ def _row(report: Report, exercises: Sequence[str]) -> list[str]:
 def _reason(report: Report) -> str:
     if report.reason:
         return report.reason
-    return "; ".join(f"{exercise.name}: {exercise.reason}" for exercise in report.exercises if exercise.reason)
+    return "; ".join(attributed(exercise.reason, [exercise.name]) for exercise in report.exercises if exercise.reason)
 
 
 def _inert(text: str) -> str:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
-from autograder.outputs.text import number, visible, visible_lines
+from autograder.outputs.text import attributed, number, visible, visible_lines
 from autograder.report import CheckResult, ExerciseResult, Outcome, Report, alphabetical
 
 WIDEST_NAME = 24
@@ -150,15 +150,10 @@ def _remark(report: Report) -> Text:
     for exercise in report.exercises:
         for reason in [exercise.reason] if exercise.reason else _endings(exercise):
             by_reason[visible(reason)].append(exercise.name)
-    remarks = [_attributed(reason, names) for reason, names in by_reason.items()]
+    remarks = [attributed(reason, names) for reason, names in by_reason.items()]
     if len(by_reason) == 1 and all(exercise.reason for exercise in report.exercises):
         remarks = [f"everything: {reason}" for reason in by_reason]
     return Text("\n".join(_cut(remark, LONGEST_REMARK) for remark in remarks))
-
-
-def _attributed(reason: str, exercises: Sequence[str]) -> str:
-    """Put the names of the exercises in front of a reason that does not begin with the module itself."""
-    return reason if reason.startswith(f"{exercises[0]}.py ") else f"{', '.join(exercises)}: {reason}"
 
 
 def _endings(exercise: ExerciseResult) -> list[str]:

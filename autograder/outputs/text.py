@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 # Joiners that Persian, Indic scripts and emoji need; other invisible characters are shown as escapes.
 JOINERS = "\u200c\u200d"
@@ -20,6 +21,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> list[str]:
     """Give the lines of `text`, each of them `visible`, with tabs widened to columns of four."""
     return [visible(line) for line in text.expandtabs(4).replace("\r\n", "\n").strip("\n").split("\n")]
+
+
+def attributed(reason: str, exercises: Sequence[str]) -> str:
+    """Put the names of the exercises in front of a reason that does not begin with the module itself."""
+    return reason if reason.startswith(f"{exercises[0]}.py ") else f"{', '.join(exercises)}: {reason}"
 
 
 def number(value: float) -> str:

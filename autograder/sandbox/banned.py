@@ -13,7 +13,7 @@ import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from fnmatch import fnmatchcase
 from types import CodeType, FrameType
 from typing import Any
@@ -164,7 +164,7 @@ class Watch:
     def _torch_mode(self) -> Any:
         torch = sys.modules.get("torch")
         if torch is None:
-            return _Nothing()
+            return nullcontext()
         return function_mode(self._seen_by_torch, self._harmless)
 
     def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -232,14 +232,6 @@ class Watch:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in HOOKS and not self._switching:
             self._note(event)
-
-
-class _Nothing:
-    """A context that does nothing."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
 
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:

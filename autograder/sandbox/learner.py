@@ -142,7 +142,6 @@ class LastCall(msgspec.Struct, frozen=True):
     function: str
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
-    result: Any = None
 
 
 class Learner:
@@ -324,10 +323,7 @@ class Learner:
         if not isinstance(reply, wire.Returned):
             raise self._unexpected(reply)
         self._remember(reply.facts)
-        result = self._unpacked(reply.value, blobs)
-        if self.last_call is not None:
-            self.last_call = msgspec.structs.replace(self.last_call, result=result)
-        return result
+        return self._unpacked(reply.value, blobs)
 
     def _unpacked(self, value: Value, blobs: Blobs) -> Any:
         try:

@@ -318,5 +318,3 @@ def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
         return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
     except (RuntimeError, TypeError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None
-
-

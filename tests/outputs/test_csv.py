@@ -71,6 +71,11 @@ def test_no_cell_is_run_as_a_formula(tmp_path, start):
     assert row["reason"] == f"softmax: {formula}"
 
 
+def test_a_reason_that_begins_with_the_module_is_not_given_its_name_twice(tmp_path):
+    row = rows([graded("amara", softmax="softmax.py cannot be loaded")], tmp_path)[0]
+    assert row["reason"] == "softmax.py cannot be loaded"
+
+
 def test_a_reason_of_ours_is_not_run_as_a_formula_either(tmp_path):
     report = Report(submission="amara", status="not_graded", reason="=1+1", points=40)
     assert rows([report], tmp_path)[0]["reason"] == "'=1+1"
