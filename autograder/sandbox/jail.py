@@ -16,6 +16,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -29,13 +30,19 @@ SIGKILL = 9
 # Everything that computing needs and nothing that reaches out: reading, memory, threads, time, signals to itself.
 COMPUTE_ONLY = """
 read write readv writev pread64 pwrite64 lseek close fstat newfstatat stat lstat statx access faccessat faccessat2
-openat open readlink readlinkat getdents64 getcwd fcntl dup dup2 dup3 ioctl poll ppoll select pselect6 epoll_wait
-recvfrom
-mmap munmap mremap mprotect madvise brk futex sched_yield sched_getaffinity nanosleep clock_nanosleep clock_gettime
+readlink readlinkat getdents64 getcwd dup dup2 dup3 poll ppoll select pselect6 epoll_wait recvfrom
+mmap munmap mremap mprotect brk futex sched_yield sched_getaffinity nanosleep clock_nanosleep clock_gettime
 clock_getres gettimeofday time getrandom rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack exit exit_group
 getpid gettid getppid getuid geteuid getgid getegid uname sysinfo getrusage getrlimit times set_robust_list rseq
 restart_syscall membarrier get_mempolicy getcpu arch_prctl
 """.split()
+# What a descriptor may be asked. All else stays shut: F_SETOWN with F_SETSIG has the kernel send any signal to any
+# process when the grader next writes; by ioctl the flags of a file opened for reading change, or its disk is frozen.
+DESCRIPTOR_COMMANDS = ("F_DUPFD", "F_DUPFD_CLOEXEC", "F_GETFD", "F_SETFD", "F_GETFL")
+DEVICE_COMMANDS = ("TCGETS", "TIOCGWINSZ", "FIONREAD", "FIONBIO", "FIOCLEX", "FIONCLEX")
+CLONE_THREAD = 0x10000
+NEW_NAMESPACES = 0x7E020000
+MADV_HWPOISON = 100
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -156,17 +163,44 @@ def _confine_calls() -> None:
     calls = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.EPERM))
     for name in COMPUTE_ONLY:
         _allow(calls, name)
-    clone_thread = 0x10000
-    calls.add_rule(pyseccomp.ALLOW, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, clone_thread, clone_thread))
+    kinds = CLONE_THREAD | NEW_NAMESPACES
+    calls.add_rule(pyseccomp.ALLOW, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, kinds, CLONE_THREAD))
     # glibc then falls back to clone, whose flags a filter can read.
     calls.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
-    # Signals and limits for itself alone: prlimit could otherwise end the grader through its own limits.
     calls.add_rule(pyseccomp.ALLOW, "tgkill", pyseccomp.Arg(0, pyseccomp.EQ, os.getpid()))
-    calls.add_rule(pyseccomp.ALLOW, "prlimit64", pyseccomp.Arg(0, pyseccomp.EQ, 0))
+    # Its own limits may be read but not set: root could lift them, and for others they could end the grader.
+    own, unchanged = pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0)
+    calls.add_rule(pyseccomp.ALLOW, "prlimit64", own, unchanged)
     no_address = pyseccomp.Arg(4, pyseccomp.EQ, 0)
     calls.add_rule(pyseccomp.ALLOW, "sendto", no_address)
+    # Beyond this advice root could take pages of the machine's memory out of use.
+    calls.add_rule(pyseccomp.ALLOW, "madvise", pyseccomp.Arg(2, pyseccomp.LT, MADV_HWPOISON))
+    _allow_commands(calls)
+    _allow_opening(calls)
     calls.load()
     _must_fail(lambda: os.pipe(), "a pipe can still be made")
+
+
+def _allow_commands(calls: Any) -> None:
+    import fcntl
+    import termios
+
+    import pyseccomp
+
+    for call, module, names in (("fcntl", fcntl, DESCRIPTOR_COMMANDS), ("ioctl", termios, DEVICE_COMMANDS)):
+        for name in names:
+            calls.add_rule(pyseccomp.ALLOW, call, pyseccomp.Arg(1, pyseccomp.EQ, getattr(module, name)))
+
+
+def _allow_opening(calls: Any) -> None:
+    # Kernels before 6.2 leave it to this filter that a file opened for reading is not cut to nothing (O_TRUNC).
+    import pyseccomp
+
+    kinds = os.O_TRUNC | os.O_ACCMODE
+    for call, flags in (("open", 1), ("openat", 2)):
+        _allow(calls, call, pyseccomp.Arg(flags, pyseccomp.MASKED_EQ, os.O_TRUNC, 0))
+        for writing in (os.O_WRONLY, os.O_RDWR):
+            _allow(calls, call, pyseccomp.Arg(flags, pyseccomp.MASKED_EQ, kinds, os.O_TRUNC | writing))
 
 
 def _must_fail(action: Callable[[], object], complaint: str) -> None:
@@ -177,11 +211,11 @@ def _must_fail(action: Callable[[], object], complaint: str) -> None:
     raise OSError(errno.EACCES, complaint)
 
 
-def _allow(calls: object, name: str) -> None:
+def _allow(calls: Any, name: str, *arguments: Any) -> None:
     import pyseccomp
 
     try:
-        calls.add_rule(pyseccomp.ALLOW, name)  # type: ignore[attr-defined]
+        calls.add_rule(pyseccomp.ALLOW, name, *arguments)
     except (ValueError, OSError):
         # A name that this processor's kernel does not have (open, stat on arm64) needs no rule.
         return
