@@ -125,7 +125,7 @@ def test_any_other_number_in_an_additive_mask_is_refused(learner):
 @hint("padding_mask.binary")
 def test_anything_but_zero_and_one_in_a_boolean_convention_is_refused(learner):
     for convention in ("allowed", "blocked"):
-        for numbers in ([0, 1, 2], [-1, 0], [0.0, 0.5], [1.0, np.nan], [0.0, -np.inf]):
+        for numbers in ([0, 1, 2], [-1, 0], [0.0, 0.5], [1.0, np.nan], [0.0, -np.inf], [1.0, np.inf]):
             with raises(ValueError, naming=("mask", "convention")):
                 learner.as_allowed(np.array(numbers), convention)
     assert_equal(as_bool(learner.as_allowed(np.array([[0, 1]]), "blocked")), bits("10"))
