@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.report import ExerciseResult, Outcome, Report
@@ -169,7 +170,7 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> 
 def _forbidden(violations: list[Violation]) -> str:
     first = violations[0]
     where = f"line {first.line}: {first.text}" if first.line else "in a thread"
-    return f"this exercise may not use {first.name} ({where})"
+    return cut(f"this exercise may not use {first.name} ({where})")
 
 
 def _insist_on_hidden_files(course: Course) -> None:

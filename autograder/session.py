@@ -189,7 +189,7 @@ def raised(error: LearnerException) -> str:
     if error.name == "NotImplementedError":
         return "not written yet (NotImplementedError)"
     if error.name == "NotDefined":
-        return str(error)
+        return cut(str(error))
     text = f"{error.name}: {error}" if str(error) else error.name
     if error.frames:
         frame = error.frames[-1]

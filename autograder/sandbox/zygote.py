@@ -65,7 +65,13 @@ class Zygote:
         except (OSError, ValueError, msgspec.MsgspecError):
             connection.close()
             return None
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            # Too many processes or too little memory just now: the grader hears a closed line, the others go on.
+            os.close(call_socket)
+            connection.close()
+            return None
         if pid == 0:
             return lambda: _be_worker(call_socket, settings)
         os.close(call_socket)
