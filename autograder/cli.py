@@ -67,7 +67,10 @@ def check(
 
     loaded = _course(course)
     chosen = [loaded.exercise(name) for name in exercises or [exercise.name for exercise in loaded.exercises]]
-    results = check(learner_folder(folder, loaded), chosen, loaded)
+    tried = learner_folder(folder, loaded)
+    if folder is None and tried != Path.cwd():
+        typer.echo(f"the modules in {tried}:", err=True)
+    results = check(tried, chosen, loaded)
     show_check(_console(), results, loaded.feedback, lambda hint: contract_sentence(hint, loaded))
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 

@@ -244,6 +244,11 @@ def test_check_ends_with_0_when_everything_passed(here, capfd):
     assert "softmax  1 of 1 checks passed, 20 of 20 points" in capfd.readouterr().out
 
 
+def test_check_says_where_it_found_modules_that_are_not_in_this_folder(here, capfd):
+    run(["check", "softmax"])
+    assert capfd.readouterr().err == f"the modules in {ROOT / 'exercises'}:\n"
+
+
 def test_check_ends_with_1_when_a_check_failed_and_shows_the_contract(here, capfd):
     hand_in(here, "softmax", source="")
     assert run(["check", "softmax"]) == 1
