@@ -1,14 +1,15 @@
 """What one submission costs: `./run python tests/benchmarks/submission_cost.py [N]`, N submissions (default 50).
 
-Each figure comes from a process of its own that grades copies of the reference solutions and ends, so that the
-processor time of the fork server and of every learner's process is in it. The cost of one submission is the difference
-between a run of N and a run of a few, divided by the difference in number: what starting up costs falls out. A bare
-process that imports torch stands beside it, measured in the same run.
+A submission is a copy of the reference solutions. A process of its own grades a few of them, another one grades N
+more, and the difference in processor time divided by N is the cost of one: what starting up costs falls out. Processes
+are measured from outside, after their end, since only then the processor time of the fork server and of every
+learner's process, each waited for by the one that started it, is in the sum. Bare processes that import torch stand
+beside them, before, between and after.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import resource
 import subprocess
 import sys
@@ -16,50 +17,90 @@ import time
 from pathlib import Path
 from statistics import median
 
+import msgspec
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
 from autograder.course import find_course, load_course
-from autograder.grade import grade_all
+from autograder.grade import GradingError, grade_all
+from autograder.report import Report
 from autograder.sandbox import starting
 from autograder.submission import read_submission
 
 FEW = 5
-IMPORTS_OF_TORCH = 3
+MOST_SECONDS = 1.0
+
+
+class Inside(msgspec.Struct):
+    """What a grading process knows: its own processor time, each submission's seconds on the clock and in calls."""
+
+    grader: float
+    walls: list[float]
+    calls: list[float]
+    servers: int
+    grader_peak: float
+    server_peak: float
+
+
+class Figures(msgspec.Struct):
+    """One process from start to end: seconds of processor time with all its children, and seconds on the clock."""
+
+    processor: float
+    wall: float
+    printed: str
+
+    @property
+    def inside(self) -> Inside:
+        """What a grading process printed of itself."""
+        return msgspec.json.decode(self.printed, type=Inside)
 
 
 def main(count: int) -> None:
     """Measure and print."""
-    few, many = run_of(FEW), run_of(count)
-    extra = count - FEW
-    processor = (many["processor"] - few["processor"]) / extra
-    wall = (many["wall"] - few["wall"]) / extra
-    torch = median(processor_of([sys.executable, "-c", "import torch"]) for _ in range(IMPORTS_OF_TORCH))
-    print(f"{count} submissions with all five exercises right, {many['full']} with full points")
-    share = grader_share(few, many, extra)
-    print(f"processor time of one submission   {processor:6.2f} s   (grader {share:.2f} s of it)")
-    print(f"wall time of one submission        {wall:6.2f} s   (in learner calls {many['calls'] / count:.2f} s)")
-    print(f"start-up                           {few['processor'] - FEW * processor:6.2f} s of processor time")
-    print(f"a bare `import torch`              {torch:6.2f} s of processor time")
-    print(f"ratio: one submission / import     {processor / torch:6.2f}")
-    print(f"fork servers started               {many['servers']:6.0f}")
-    print(f"peak memory of one process         {many['peak_mib']:6.0f} MiB")
+    script = [sys.executable, __file__, "--inside"]
+    torch = [sys.executable, "-c", "import torch"]
+    commands = [torch, [*script, str(FEW)], torch, [*script, str(FEW + count)], torch]
+    *_, few, _, many, _ = measured = [figures_of(command) for command in commands]
+    console = Console(highlight=False)
+    console.print(table_of(count, few, many, median(figures.processor for figures in measured[::2])))
+    known = many.inside
+    console.print(f"fork servers started: {known.servers}, and each imports torch once")
+    console.print(f"peak memory: {known.grader_peak:.0f} MiB the grader, {known.server_peak:.0f} MiB the fork server")
 
 
-def run_of(count: int) -> dict[str, float]:
-    """Grade `count` submissions in a process of its own and give its figures."""
-    command = [sys.executable, __file__, "--run", str(count)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return {name: float(value) for name, value in json.loads(done.stdout.splitlines()[-1]).items()}
+def table_of(count: int, few: Figures, many: Figures, torch: float) -> Table:
+    """Give a row for each cost, in seconds and as a multiple of the processor time of a bare `import torch`."""
+    processor = (many.processor - few.processor) / count
+    grader = (many.inside.grader - few.inside.grader) / count
+    # Medians, since the first submission waits for the fork server, and others for what else the machine does.
+    wall, calls = median(many.inside.walls), median(many.inside.calls)
+    rows = {
+        f"one submission (the bound is {MOST_SECONDS:g} s)": processor,
+        "  of it in the grader": grader,
+        "  of it in fork server and learners": processor - grader,
+        "  on the clock": wall,
+        f"  on the clock in learner calls, {calls / wall:.0%}": calls,
+        "start-up": few.processor - FEW * processor,
+        "start-up on the clock": few.wall - FEW * median(few.inside.walls),
+        "a bare `import torch`": torch,
+    }
+    table = Table(f"{count} submissions, processor time", "seconds", "x import", box=box.SIMPLE_HEAD)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, seconds in rows.items():
+        table.add_row(name, f"{seconds:.2f}", f"{seconds / torch:.2f}")
+    return table
 
 
-def grader_share(few: dict[str, float], many: dict[str, float], extra: int) -> float:
-    """Give the part of a submission's processor time that the grader's own process spends."""
-    return (many["grader"] - few["grader"]) / extra
-
-
-def processor_of(command: list[str]) -> float:
-    """Run a command and give the processor time it took."""
-    before = spent(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True)
-    return spent(resource.RUSAGE_CHILDREN) - before
+def figures_of(command: list[str]) -> Figures:
+    """Run a command and give its figures; when it fails, say why and end."""
+    before, started = spent(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    wall = time.perf_counter() - started
+    if done.returncode:
+        sys.exit(done.stderr.strip())
+    return Figures(spent(resource.RUSAGE_CHILDREN) - before, wall, done.stdout)
 
 
 def spent(whose: int) -> float:
@@ -69,42 +110,64 @@ def spent(whose: int) -> float:
 
 
 def grade_copies(count: int) -> None:
-    """Grade `count` copies of the reference solutions and print the figures as one line of JSON."""
+    """Grade `count` copies of the reference solutions, each for full points, and print what is known inside."""
     course = load_course(find_course(Path(__file__).parent))
     submission = read_submission(course.paths.solutions, [exercise.name for exercise in course.exercises])
-    reports = []
-    started = time.perf_counter()
-    servers = counted_servers()
-    grade_all([submission] * count, course, receive=reports.append)
-    checks = [check for report in reports for exercise in report.exercises for check in exercise.checks]
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    figures = {
-        "wall": time.perf_counter() - started,
-        "grader": spent(resource.RUSAGE_SELF),
-        "processor": spent(resource.RUSAGE_SELF) + spent(resource.RUSAGE_CHILDREN),
-        "calls": sum(check.seconds for check in checks),
-        "full": sum(report.earned == report.points for report in reports),
-        "servers": len(servers),
-        "peak_mib": peak / 1024,
-    }
-    print(json.dumps(figures))
+    reports: list[Report] = []
+    starting.ForkServer = MeasuredServer  # type: ignore[misc]
+    try:
+        grade_all([submission] * count, course, receive=reports.append)
+    except GradingError as error:
+        sys.exit(str(error))
+    if any(report.earned < report.points for report in reports):
+        sys.exit("a copy of the reference solutions did not earn full points: only right ones are worth measuring")
+    walls, calls = [report.seconds for report in reports], [seconds_in_calls(report) for report in reports]
+    peaks = MeasuredServer.peaks
+    inside = Inside(spent(resource.RUSAGE_SELF), walls, calls, len(peaks), own_peak(), max(peaks, default=0.0))
+    print(msgspec.json.encode(inside).decode())
 
 
-def counted_servers() -> list[object]:
-    """Count the fork servers, each of which imports torch once."""
-    servers: list[object] = []
-    start = starting.ForkServer.__init__
+def seconds_in_calls(report: Report) -> float:
+    """Give the time on the clock that a submission's own functions took."""
+    return sum(check.seconds for exercise in report.exercises for check in exercise.checks)
 
-    def counting(self: starting.ForkServer, libraries: tuple[str, ...]) -> None:
-        servers.append(self)
-        start(self, libraries)
 
-    starting.ForkServer.__init__ = counting  # type: ignore[method-assign]
-    return servers
+class MeasuredServer(starting.ForkServer):
+    """A fork server that leaves its peak memory in MiB when it ends."""
+
+    peaks: list[float] = []  # noqa: RUF012
+
+    def close(self) -> None:
+        """Note the peak while the process is there, then end it."""
+        self.peaks.append(peak_of(self._zygote.pid))
+        super().close()
+
+
+def peak_of(pid: int) -> float:
+    """Give the most memory in MiB that a process has held, by the kernel's own record; 0 where it keeps none."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), 0.0)
+
+
+def own_peak() -> float:
+    """Give the most memory in MiB that this process has held."""
+    per_mib = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / per_mib
+
+
+def positive(text: str) -> int:
+    """Read a count."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of submissions")
+    return int(text)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--run"]:
-        grade_copies(int(sys.argv[2]))
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    parser = argparse.ArgumentParser(description="Measure what grading one submission costs.")
+    parser.add_argument("count", metavar="N", nargs="?", type=positive, default=50, help="submissions (default 50)")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    (grade_copies if chosen.inside else main)(chosen.count)
