@@ -103,10 +103,10 @@ class Grader:
             raise
         except SandboxError:
             self._starter.close()
-            self._starter = starter_for(self._libraries)
         except Exception as error:
             return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
         try:
+            self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
             return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
