@@ -4,7 +4,6 @@ What the server without a jail runs is harmless by itself: it reaches for folder
 """
 
 import subprocess
-import sys
 import textwrap
 
 import pytest
