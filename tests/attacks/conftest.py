@@ -26,6 +26,7 @@ COURSE = """
 name = "small"
 title = "Small"
 languages = ["en"]
+feedback = "full"
 [limits]
 call_seconds = 1
 memory_mib = 128
