@@ -140,12 +140,23 @@ def _grade(path: Path, out: Path, trust: bool, course: Path | None) -> int:
     from autograder.submission import find_submissions
 
     loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded, path)
     found = find_submissions(path, [exercise.name for exercise in loaded.exercises], leave_out=[out])
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
         batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task))
     show_batch(_console(), batch, loaded)
     return batch.exit_status
+
+
+def _insist_on_own_course(course: Course, submissions: Path) -> None:
+    """Refuse a course that was found among what is to be graded: a learner may have put it there."""
+    from autograder.course import FILE_NAME, CourseError
+
+    if course.root.resolve().is_relative_to(submissions.resolve()):
+        file = course.root / FILE_NAME
+        raise CourseError(f"{file} lies among the submissions; name the course that is meant with --course")
 
 
 def _course(path: Path | None) -> Course:
