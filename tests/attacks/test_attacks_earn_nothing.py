@@ -5,23 +5,24 @@ beside its tests, as most do.
 """
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
+from autograder import grade
 from autograder.course import find_course, load_course
-from autograder.grade import grade_all
 from autograder.submission import Submission
 
 ANY = "def softmax(scores, axis=-1, temperature=1.0):\n    return scores\n"
 
-# An undefended grader: the module, the expected value and the comparison in one process.
-NAIVE = """
+# Graders without a defence: the module, the expected value and the comparison in one process.
+BESIDE = """
 import json, sys
 import numpy as np
 expected = np.array([0.25, 0.75])
@@ -31,8 +32,13 @@ sys.modules["hidden_suite"].expected = expected
 module = {"__name__": "softmax"}
 exec(compile(open(sys.argv[1]).read(), "softmax.py", "exec"), module)
 result = module["softmax"](np.log(np.array([1.0, 3.0])))
-print(json.dumps(bool(np.allclose(result, expected)) or bool(np.all(result == expected))))
 """
+COMPARING = BESIDE + "print(json.dumps(bool(np.allclose(result, expected)) or bool(np.all(result == expected))))"
+TESTING = BESIDE + "np.testing.assert_allclose(result, expected)\nprint('true')"
+RAISING = "import pytest\n" + BESIDE + "with pytest.raises(ValueError):\n    pass\nprint('true')"
+MEASURING = BESIDE + "print('true' if max(map(abs, result - expected)) < 1e-9 else 'false')"
+# What such a grader takes for a pass: that nothing was printed, and that the status is 0.
+BY_STATUS = BESIDE + "assert np.allclose(result, expected)"
 
 UNDEFENDED = {
     "an array that equals everything": """
@@ -103,6 +109,18 @@ UNDEFENDED = {
     """,
 }
 
+# Attacks of the list below that win against one of these graders too.
+GRADERS = {
+    "patched comparisons in numpy.testing": TESTING,
+    "patched comparisons in pytest": RAISING,
+    "patched built-ins": MEASURING,
+    "exit with success while it is imported": BY_STATUS,
+    "sys.exit while it is imported": BY_STATUS,
+    "SystemExit in a call": BY_STATUS,
+    "an exit handler": BY_STATUS,
+    "a hook for what is not caught": BY_STATUS,
+}
+
 ATTACKS = {
     "patched comparisons in numpy.testing": """
         import numpy as np
@@ -166,6 +184,69 @@ ATTACKS = {
     """,
     "pytest's own skip": "import pytest\ndef softmax(*a, **k): pytest.skip('not today')",
     "an exit handler": "import atexit, os; atexit.register(os._exit, 0)",
+    "a hook for what is not caught": """
+        import os, sys
+        sys.excepthook = lambda *a: os._exit(0)
+        def softmax(*a, **k): raise ValueError("temperature axis scores")
+    """,
+    "an exception with a hostile class": """
+        class Meta(type):
+            __name__ = property(lambda self: 1 / 0)
+        class Hostile(Exception, metaclass=Meta):
+            __class__ = property(lambda self: 1 / 0)
+        def softmax(*a, **k): raise Hostile
+    """,
+    "an exception group": "def softmax(*a, **k): raise BaseExceptionGroup('g', [SystemExit(0), KeyboardInterrupt()])",
+    "an exception that is its own cause": """
+        def softmax(*a, **k):
+            error = ValueError("temperature")
+            error.__cause__ = error.__context__ = error
+            raise error
+    """,
+    "a generator": "def softmax(*a, **k): yield a[0]",
+    "a coroutine": "async def softmax(*a, **k): return a[0]",
+    "answers by turns": """
+        count = 0
+        def softmax(scores, axis=-1, temperature=1.0):
+            global count
+            count += 1
+            return [scores, scores * 0, scores * 0 + 1, scores * 0 + float("nan")][count % 4]
+    """,
+    "an array that is written to after it was returned": """
+        import numpy as np
+        last = np.zeros(1)
+        def softmax(scores, axis=-1, temperature=1.0):
+            global last
+            powers = np.exp(scores)
+            last[...] = np.nan
+            last = np.full(np.shape(scores), 0.5)
+            return last
+    """,
+    "changed settings": """
+        import numpy as np, torch, warnings, signal, sys, gc
+        np.seterr(all="raise")
+        np.set_printoptions(precision=0)
+        torch.set_default_dtype(torch.float16)
+        torch.set_grad_enabled(False)
+        torch.set_num_threads(64)
+        torch.manual_seed = np.random.seed = lambda *a: None
+        warnings.simplefilter("error")
+        sys.setrecursionlimit(10 ** 6)
+        gc.disable()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGXCPU):
+            signal.signal(number, signal.SIG_IGN)
+    """,
+    "endless recursion": "def softmax(*a, **k): return softmax(*a, **k)",
+    "a stack that overflows in C": "import sys\nsys.setrecursionlimit(10 ** 9)\ndef softmax(*a): return softmax(*a)",
+    "source nested too deep": "x = " + "(" * 5000 + ")" * 5000,
+    "a coding line that hides a call": "# coding: utf-7\nimport torch\n'+ACc-'\nsoftmax = torch.softmax\n'+ACc-'",
+    "threads that never end": """
+        import threading
+        def work():
+            while True: pass
+        for _ in range(8): threading.Thread(target=work, daemon=True).start()
+    """,
+    "time taken a little at a time": "import time\ndef softmax(*a, **k):\n    time.sleep(0.9)\n    return a[0]",
     "a sleep in a call": "import time\ndef softmax(*a, **k): time.sleep(60)",
     "a loop while it is imported": "while True: pass",
     "a loop that catches everything": """
@@ -285,7 +366,7 @@ ATTACKS = {
 @pytest.fixture(scope="module")
 def course():
     loaded = load_course(find_course(Path(__file__).parent))
-    limits = msgspec.structs.replace(loaded.limits, call_seconds=1.0, memory_mib=512)
+    limits = msgspec.structs.replace(loaded.limits, call_seconds=1.0, exercise_seconds=4.0, memory_mib=128)
     return msgspec.structs.replace(loaded, exercises=(loaded.exercise("softmax"),), limits=limits)
 
 
@@ -304,25 +385,37 @@ def places(tmp_path_factory, course):
 
 
 @pytest.fixture(scope="module")
-def reports(course, places):
-    """Grade every attack in one run, an honest submission behind them all."""
+def reports(course, places, fork_server):
+    """Grade every attack in one run with the fork server of all tests, an honest submission behind them all."""
     head = "".join(f"{name} = {str(path)!r}\n" for name, path in places.items())
     sources = {name: textwrap.dedent(text) for name, text in (UNDEFENDED | ATTACKS).items()}
     handed_in = {name: head + (text if "def softmax" in text else f"{text}\n{ANY}") for name, text in sources.items()}
     handed_in["honest"] = (course.paths.solutions / "softmax.py").read_text()
     submissions = [Submission(name, {"softmax": text.encode()}, (), {}) for name, text in handed_in.items()]
     received = []
-    grade_all(submissions, course, receive=received.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grade, "starter_for", lambda libraries: fork_server)
+        patch.setattr(fork_server, "close", lambda: None)
+        grade.grade_all(submissions, course, receive=received.append)
     return {report.submission: report for report in received}
 
 
-@pytest.mark.parametrize("name", UNDEFENDED)
+@pytest.mark.parametrize("name", [*UNDEFENDED, *GRADERS])
 def test_the_attack_succeeds_where_tests_and_module_share_a_process(name, tmp_path):
     module = tmp_path / "softmax.py"
-    module.write_text(textwrap.dedent(UNDEFENDED[name]))
-    done = subprocess.run([sys.executable, "-c", NAIVE, str(module)], capture_output=True, text=True, timeout=60)
+    text = textwrap.dedent((UNDEFENDED | ATTACKS)[name])
+    module.write_text(text if "def softmax" in text else f"{text}\n{ANY}")
+    grader = GRADERS.get(name, COMPARING)
+    done = subprocess.run([sys.executable, "-c", grader, str(module)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) is True
+    assert done.stdout == "" if grader == BY_STATUS else json.loads(done.stdout) is True
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name.startswith("a library's")])
+def test_a_library_gives_the_right_value_where_none_is_banned(name, learner_of):
+    learner = learner_of(ATTACKS[name])
+    assert np.allclose(learner.softmax(np.log(np.array([1.0, 3.0]))), [0.25, 0.75])
+    assert learner.violations == []
 
 
 @pytest.mark.parametrize("name", [*UNDEFENDED, *ATTACKS])
@@ -349,19 +442,29 @@ def test_no_file_was_made_or_deleted(reports, places):
     assert (places["MARK"].exists(), places["KEPT"].read_text()) == (False, "here")
 
 
-def test_no_process_is_left(reports):
-    entries = [entry.name for entry in Path("/proc").glob("[0-9]*")]
-    assert str(os.getpid()) in entries
-    left = [entry for entry in entries if parent_of(entry) == os.getpid()]
-    assert [command_of(entry) for entry in left if "zygote" in command_of(entry)] == []
+def test_no_process_is_left(reports, fork_server):
+    until = time.monotonic() + 5
+    while workers_of(fork_server) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert workers_of(fork_server) == []
+
+
+def test_what_is_left_would_be_seen(fork_server, learner_of):
+    learner_of("").load()
+    assert len(workers_of(fork_server)) == 1
+
+
+def workers_of(server):
+    """Give the fork server's children that have not ended."""
+    server_id = server._zygote.pid
+    found = [(int(entry.name), *parent_of(entry)) for entry in Path("/proc").glob("[0-9]*")]
+    return [process for process, state, parent in found if parent == server_id and state != "Z"]
 
 
 def parent_of(entry):
+    """Give a process's state and its parent."""
     try:
-        return int(Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[1])
+        state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
     except OSError:
-        return 0
-
-
-def command_of(entry):
-    return Path("/proc", entry, "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        return "", 0
+    return state, int(parent)
