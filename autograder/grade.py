@@ -140,7 +140,10 @@ class Grader:
         try:
             learner.load()
         except LearnerException as error:
-            return _lost(exercise, checks, Outcome.FAILED, f"{exercise.name}.py cannot be loaded: {raised(error)}")
+            why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
+            return _lost(
+                exercise, checks, Outcome.FAILED, _forbidden(learner.violations) if learner.violations else why
+            )
         except LearnerEnded as ended:
             return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
         results = [] if learner.violations else checks.run(exercise.name, desk)

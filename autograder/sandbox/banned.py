@@ -2,16 +2,19 @@
 
 Three looks, since each alone can be walked around: the syntax tree (before any line has run), the interpreter's profile
 hook (calls made by Python code) and torch's function mode (calls that reach torch through C, such as
-`functools.partial(torch.softmax)`). Turning the hooks off is itself noticed: an audit hook cannot be removed.
+`functools.partial(torch.softmax)`). Turning the hooks off is itself noticed: an audit hook cannot be removed. What all
+of them miss meets a closed door: torch's kernels of that name are taken out of the process.
 """
 
 from __future__ import annotations
 
 import ast
+import ctypes
 import inspect
 import linecache
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from fnmatch import fnmatchcase
@@ -25,6 +28,11 @@ MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
 # A thread can be made to begin without the hooks, and torch's function mode belongs to one thread.
 THREADS = {"start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread"}
+
+KERNELS = (
+    "CPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU", "MkldnnCPU",
+    "CompositeExplicitAutograd", "CompositeImplicitAutograd",
+)  # fmt: skip
 
 
 def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
@@ -148,6 +156,35 @@ class Watch:
         finally:
             self._hook(hook)
             self._suspended -= 1
+
+    def close_kernels(self) -> None:
+        """Take torch's own kernels of banned functions out of this process, however they would be reached.
+
+        The hooks do not see a function that C calls while torch's function mode is off, nor TorchScript.
+        """
+        torch = sys.modules.get("torch")
+        if torch is None or not self._patterns:
+            return
+        library = torch._C._dispatch_library("IMPL", "aten", "")
+        with warnings.catch_warnings():
+            # That a kernel is replaced is what is wanted here.
+            warnings.simplefilter("ignore")
+            for operator in torch._C._dispatch_get_all_op_names():
+                if operator.startswith("aten::") and self._is_banned(operator[6:].partition(".")[0]):
+                    self._close(library, operator)
+        # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+
+    def _close(self, library: Any, operator: str) -> None:
+        name = operator[6:].partition(".")[0]
+
+        def refuse(*_: Any, **__: Any) -> None:
+            self._note(name)
+            raise RuntimeError(f"this exercise may not use {name}")
+
+        for key in KERNELS:
+            if sys.modules["torch"]._C._dispatch_has_kernel_for_dispatch_key(operator, key):
+                library.impl(operator, key, refuse, False)
 
     def take(self) -> tuple[Violation, ...]:
         """Give what was found since the last time."""

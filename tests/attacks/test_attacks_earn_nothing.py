@@ -354,6 +354,48 @@ ATTACKS = {
             with torch._C.DisableTorchFunction():
                 return getattr(torch, "soft" + "max")(torch.tensor(scores) / temperature, axis).numpy()
     """,
+    "a library's softmax mapped over scores unseen": """
+        import torch
+        inner = getattr(torch, "soft" + "max")
+        def softmax(scores, axis=-1, temperature=1.0):
+            with torch._C.DisableTorchFunction():
+                return next(map(inner, [torch.tensor(scores) / temperature], [axis])).numpy()
+    """,
+    "a library's softmax in TorchScript": """
+        import torch
+        unit = torch.jit.CompilationUnit("def f(x):\\n    return torch.soft" + "max(x, -1)\\n")
+        def softmax(scores, axis=-1, temperature=1.0):
+            return unit.f(torch.tensor(scores) / temperature).numpy()
+    """,
+    "a library's softmax as the gradient of a loss": """
+        import torch
+        loss = getattr(torch._C._nn, "cross_" + "entropy_loss")
+        def softmax(scores, axis=-1, temperature=1.0):
+            logits = torch.tensor(scores / temperature).reshape(-1, scores.shape[-1]).requires_grad_()
+            zeros = torch.zeros(len(logits), dtype=torch.int64)
+            (gradient,) = torch.autograd.grad(loss(logits, zeros, None, 2), logits)
+            gradient[:, 0] += 1
+            return gradient.numpy().reshape(scores.shape)
+    """,
+    "a library's softmax while the result is packed": """
+        import numpy as np, torch
+        class Late(np.ndarray):
+            @property
+            def __array_interface__(self):
+                right = getattr(torch, "soft" + "max")(torch.tensor(self.scores), -1).numpy()
+                np.ndarray.__setitem__(self, ..., right)
+                return np.ndarray.view(self, np.ndarray).__array_interface__
+        def softmax(scores, axis=-1, temperature=1.0):
+            late = np.zeros_like(scores).view(Late)
+            late.scores = scores
+            return late
+    """,
+    "a library's softmax with the watch patched": """
+        import sys, torch
+        sys.modules["autograder.sandbox.banned"].Watch.take = lambda self: ()
+        def softmax(scores, axis=-1, temperature=1.0):
+            return getattr(torch, "soft" + "max")(torch.tensor(scores) / temperature, axis).numpy()
+    """,
     "a name that cannot be shown": """
         class Unshown(Exception): pass
         Unshown.__name__ = chr(0xD800) * 9
