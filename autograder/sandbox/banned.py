@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import functools
 import inspect
 import linecache
+import re
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from types import CodeType, FrameType
 from typing import Any
 
@@ -165,26 +167,24 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None or not self._patterns:
             return
+        matches = re.compile("|".join(map(translate, sorted(self._last_names)))).match
         library = torch._C._dispatch_library("IMPL", "aten", "")
         with warnings.catch_warnings():
             # That a kernel is replaced is what is wanted here.
             warnings.simplefilter("ignore")
-            for operator in torch._C._dispatch_get_all_op_names():
-                if operator.startswith("aten::") and self._is_banned(operator[6:].partition(".")[0]):
-                    self._close(library, operator)
+            for name, kernels in torch_kernels().items():
+                if matches(name) or matches(_plain(name)):
+                    self._close(library, name, kernels)
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
-    def _close(self, library: Any, operator: str) -> None:
-        name = operator[6:].partition(".")[0]
-
+    def _close(self, library: Any, name: str, kernels: list[tuple[str, str]]) -> None:
         def refuse(*_: Any, **__: Any) -> None:
             self._note(name)
             raise RuntimeError(f"this exercise may not use {name}")
 
-        for key in KERNELS:
-            if sys.modules["torch"]._C._dispatch_has_kernel_for_dispatch_key(operator, key):
-                library.impl(operator, key, refuse, False)
+        for operator, key in kernels:
+            library.impl(operator, key, refuse, False)
 
     def take(self) -> tuple[Violation, ...]:
         """Give what was found since the last time."""
@@ -239,9 +239,8 @@ class Watch:
     def _is_banned(self, name: str) -> bool:
         verdict = self._names.get(name)
         if verdict is None:
-            plain = name.lstrip("_").removeprefix("special_")
             verdict = name in THREADS
-            verdict |= any(fnmatchcase(form, last) for form in (name, plain) for last in self._last_names)
+            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in self._last_names)
             self._names[name] = verdict
         return verdict
 
@@ -269,6 +268,24 @@ class Watch:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in HOOKS and not self._switching:
             self._note(event)
+
+
+def _plain(name: str) -> str:
+    return name.lstrip("_").removeprefix("special_")
+
+
+@functools.cache
+def torch_kernels() -> dict[str, list[tuple[str, str]]]:
+    """Give torch's functions by their plain names, each with its operators and the keys they have a kernel for."""
+    import torch
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    for operator in torch._C._dispatch_get_all_op_names():
+        space, _, name = operator.partition("::")
+        if space == "aten":
+            keys = [key for key in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(operator, key)]
+            found.setdefault(name.partition(".")[0], []).extend((operator, key) for key in keys)
+    return found
 
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
