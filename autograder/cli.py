@@ -141,7 +141,7 @@ def _grade(path: Path, out: Path, trust: bool, course: Path | None) -> int:
 
     loaded = _course(course)
     if course is None:
-        _insist_on_own_course(loaded, path)
+        _insist_on_own_course(loaded)
     found = find_submissions(path, [exercise.name for exercise in loaded.exercises], leave_out=[out])
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
@@ -150,13 +150,13 @@ def _grade(path: Path, out: Path, trust: bool, course: Path | None) -> int:
     return batch.exit_status
 
 
-def _insist_on_own_course(course: Course, submissions: Path) -> None:
-    """Refuse a course that was found among what is to be graded: a learner may have put it there."""
-    from autograder.course import FILE_NAME, CourseError
+def _insist_on_own_course(course: Course) -> None:
+    """Refuse a course that was only found: its suites run in this process, and a learner may have made it."""
+    from autograder.course import FILE_NAME, CourseError, own_course
 
-    if course.root.resolve().is_relative_to(submissions.resolve()):
-        file = course.root / FILE_NAME
-        raise CourseError(f"{file} lies among the submissions; name the course that is meant with --course")
+    file = course.root / FILE_NAME
+    if file.resolve() != own_course():
+        raise CourseError(f"{file} is not the course of this kit; name it with --course if it is meant")
 
 
 def _course(path: Path | None) -> Course:

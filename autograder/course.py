@@ -182,6 +182,11 @@ def find_course(start: Path | None = None) -> Path:
     raise CourseError(f"there is no {FILE_NAME} in {start} or above it; go to the folder of the course")
 
 
+def own_course() -> Path:
+    """The course.toml beside this package, whether it is there or not."""
+    return _home() / FILE_NAME
+
+
 def _home() -> Path:
     """The folder that holds this package: the repository, or site-packages."""
     return Path(__file__).resolve().parents[1]

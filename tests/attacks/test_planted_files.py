@@ -72,13 +72,14 @@ def test_planted_files_are_named_and_never_run(alice, tmp_path, small_course):
     assert not (tmp_path / "marks").exists()
 
 
-@pytest.mark.parametrize("path", [".", ".."])
+@pytest.mark.parametrize("path", [".", "..", "../../elsewhere"])
 def test_a_course_among_the_submissions_is_not_taken_for_the_instructors(alice, tmp_path, path):
+    (tmp_path / "elsewhere" / "bob").mkdir(parents=True)
     assert find_course(alice) == alice / "course.toml"
     graded = attend("grade", path, "--out", tmp_path / "out", cwd=alice)
     assert graded.returncode == 2
     assert graded.stderr.count("\n") == 1
-    assert "lies among the submissions" in graded.stderr
+    assert f"{alice / 'course.toml'} is not the course of this kit" in graded.stderr
     assert not (tmp_path / "marks").exists()
 
 
