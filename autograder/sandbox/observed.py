@@ -17,35 +17,58 @@ KEPT_RESULTS = 8
 KEPT_BYTES = 32 << 20
 
 
-class BoundedText(io.TextIOBase):
-    """Keeps the first `limit` characters written to it and counts the rest."""
+class BoundedText:
+    """Keeps the first `limit` bytes of what is printed, and counts the rest.
+
+    The stream is one of Python's own, written in C: a module that prints a million lines is not slowed down by us.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._parts: list[str] = []
-        self._kept = 0
+        self._kept = bytearray()
         self._dropped = 0
+        self._stream = self._open()
+
+    def stream(self) -> io.TextIOWrapper:
+        """Give the stream to print to; a new one where learner code has closed the last."""
+        if self._stream.closed:
+            self._stream = self._open()
+        return self._stream
+
+    def keep(self, data: memoryview) -> None:
+        """Take what was printed: as much as there is room for."""
+        kept = data[: self._limit - len(self._kept)]
+        self._kept += kept
+        self._dropped += len(data) - len(kept)
+
+    def take(self) -> str:
+        """Give what was kept since the last time, with a note of what was cut."""
+        self.stream().flush()
+        # The limit may cut a letter in two.
+        text = self._kept.decode("utf-8", "ignore")
+        if self._dropped:
+            text += f"\n[{self._dropped} more bytes cut]"
+        self._kept.clear()
+        self._dropped = 0
+        return text
+
+    def _open(self) -> io.TextIOWrapper:
+        return io.TextIOWrapper(io.BufferedWriter(_Sink(self)), encoding="utf-8", errors="replace", newline="")
+
+
+class _Sink(io.RawIOBase):
+    """Where a stream ends."""
+
+    def __init__(self, text: BoundedText) -> None:
+        self._text = text
 
     def writable(self) -> bool:
         return True
 
-    def write(self, text: str) -> int:
-        room = self._limit - self._kept
-        kept = text[: max(room, 0)]
-        if kept:
-            self._parts.append(kept)
-            self._kept += len(kept)
-        self._dropped += len(text) - len(kept)
-        return len(text)
-
-    def take(self) -> str:
-        """Give what was kept since the last time, with a note of what was cut."""
-        text = "".join(self._parts)
-        if self._dropped:
-            text += f"\n[{self._dropped} more characters cut]"
-        self._parts.clear()
-        self._kept = self._dropped = 0
-        return encodable(text)
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._text.keep(view)
+        return len(view)
 
 
 class BoundedWarnings:

@@ -229,7 +229,7 @@ class Answers:
     @contextmanager
     def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:
         self._started = time.perf_counter()
-        sys.stdout = sys.stderr = self._text
+        sys.stdout = sys.stderr = self._text.stream()
         with self._warnings.collecting(), self._watch.watching(calls=calls) if watch else nullcontext():
             yield
 
