@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -204,13 +205,16 @@ def grader_that(starter, then):
 
 @pytest.mark.parametrize("then", ["learner.f()", "time.sleep(60)"], ids=["in a call", "between calls"])
 def test_a_grader_that_is_killed_leaves_no_process(then):
+    before = set(Path(tempfile.gettempdir()).glob("attend-*"))
     process = grader_that("ForkServer", then)
     started = descendants(process.pid)
     assert len(started) == 2
+    (folder,) = set(Path(tempfile.gettempdir()).glob("attend-*")) - before
     process.kill()
     process.wait()
     process.stdout.close()
     assert gone_within(3.0, started)
+    assert not folder.exists()
 
 
 def test_a_grader_that_is_killed_leaves_no_interpreter_that_waits_for_it():
