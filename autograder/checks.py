@@ -49,7 +49,7 @@ SERVED = pytest.StashKey[bool]()
 
 def points(worth: float) -> pytest.MarkDecorator:
     """Say what a check is worth."""
-    return pytest.mark.points(worth)
+    return pytest.mark.points(float(worth))
 
 
 def promise(*keys: str) -> pytest.MarkDecorator:

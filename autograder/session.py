@@ -146,6 +146,8 @@ def _environment_without_pytest() -> Iterator[None]:
 
 
 def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> CheckResult:
+    if learner.out_of_time:
+        return _result(item, Outcome.TIMED_OUT, message=f"not run: {learner.out_of_time}")
     if learner.time_outs >= MAX_TIME_OUTS:
         return _result(item, Outcome.TIMED_OUT, message="not run: two checks before it ran out of time")
     learner.last_call = None
@@ -194,7 +196,16 @@ def raised(error: LearnerException) -> str:
     if error.frames:
         frame = error.frames[-1]
         text += f" (line {frame.line}: {frame.text})" if frame.text else f" (line {frame.line})"
-    return cut(text)
+    return cut(text) + _what_is_different_here(error)
+
+
+def _what_is_different_here(error: LearnerException) -> str:
+    """Explain an error that a learner does not see on their own machine."""
+    if isinstance(error, ModuleNotFoundError) or "relative import" in str(error):
+        return "; a module is graded by itself, without the files beside it"
+    if isinstance(error, OSError) and error.frames:
+        return "; code that is graded can neither write files nor read any but Python's libraries"
+    return ""
 
 
 def _last_call(learner: Learner) -> str:

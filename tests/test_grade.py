@@ -267,12 +267,20 @@ def test_a_problem_with_a_module_is_its_reason(course):
     assert result_of(grade(handed_in, course)).reason == "two files could be double.py"
 
 
+BY_ITSELF = "; a module is graded by itself, without the files beside it"
+NO_FILES = "; code that is graded can neither write files nor read any but Python's libraries"
+DENIED = "PermissionError: [Errno 13] Permission denied: '/etc/x'"
+NO_PARENT = "ImportError: attempted relative import with no known parent package"
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
         (b"x = 1\ndef double(:\n", "SyntaxError: invalid syntax (line 2: def double(:)"),
         (b"x = 1\n  y = 2\n", "IndentationError: unexpected indent (line 2: y = 2)"),
-        (b"\nimport no_such\n", "ModuleNotFoundError: No module named 'no_such' (line 2: import no_such)"),
+        (b"\nimport no_such\n", "ModuleNotFoundError: No module named 'no_such' (line 2: import no_such)" + BY_ITSELF),
+        (b"from . import x\n", NO_PARENT + " (line 1: from . import x)" + BY_ITSELF),
+        (b"open('/etc/x', 'w')\n", DENIED + " (line 1: open('/etc/x', 'w'))" + NO_FILES),
         (b"x = 1\n\nprint(1 / 0)\n", "ZeroDivisionError: division by zero (line 3: print(1 / 0))"),
     ],
 )  # fmt: skip

@@ -56,6 +56,7 @@ class FakeLearner:
         self.last_call = None
         self.seconds = 0.0
         self.time_outs = 0
+        self.out_of_time = ""
         self.calls = []
 
     def double(self, *arguments):
@@ -165,6 +166,15 @@ def test_checks_that_are_not_run_are_lost_for_one_reason(suite_of):
         ("not handed in", Outcome.FAILED, 0)
     ] * 3
     assert [result.points for result in lost] == [2, 1, 1]
+
+
+def test_what_is_used_up_is_the_reason_that_the_rest_is_not_run(suite_of):
+    desk = FakeDesk(raising(TimedOut("one call took longer than 1 s")))
+    desk.learner("double").out_of_time = "the 60 s for the exercise are used up"
+    results = []
+    with_checks([suite_of(SUITE)], lambda checks: results.extend(checks.run("double", desk)))
+    assert {result.message for result in results} == {"not run: the 60 s for the exercise are used up"}
+    assert {result.outcome for result in results} == {Outcome.TIMED_OUT}
 
 
 def test_after_two_time_outs_the_rest_is_not_run(suite_of):

@@ -109,7 +109,7 @@ def _attempt(apply: Callable[[], None]) -> str | None:
     except ImportError as error:
         return f"{error.name or error} is not installed"
     except Exception as error:
-        return f"{type(error).__name__}: {str(error)[:200]}"
+        return f"{type(error).__name__}: {(str(error).splitlines() or ['no reason given'])[0][:200]}"
     return None
 
 

@@ -163,6 +163,7 @@ class Learner:
         self.violations: list[Violation] = []
         self.layers: tuple[str, ...] = ()
         self.time_outs = 0
+        self._doing = "one call"
         self._starter = starter
         self._module = module
         self._limits = limits
@@ -184,6 +185,12 @@ class Learner:
         return self._budget.spent
 
     @property
+    def out_of_time(self) -> str:
+        """The limit of exercise or submission that is used up, in words; empty while there is time."""
+        left, why = self._budget.tightest()
+        return why if left <= 0 else ""
+
+    @property
     def measured(self) -> _Measured:
         """The same functions, with the largest tensor measured."""
         return _Measured(self)
@@ -198,6 +205,13 @@ class Learner:
 
         """
         self._start()
+        self._doing = "loading the module"
+        try:
+            self._load()
+        finally:
+            self._doing = "one call"
+
+    def _load(self) -> None:
         blobs = Blobs(limit=self._limits.value)
         request = wire.Load(
             self._module.name,
@@ -376,7 +390,7 @@ class Learner:
         return self._hear(started)
 
     def _deadline(self, started: float) -> tuple[float, str]:
-        own = (self._limits.call_seconds, f"one call took longer than {self._limits.call_seconds:g} s")
+        own = (self._limits.call_seconds, f"{self._doing} took longer than {self._limits.call_seconds:g} s")
         seconds, why = min(own, self._budget.tightest())
         return started + seconds, why
 

@@ -159,6 +159,13 @@ print(jail.enter(JailSettings(1 << 28, 20, ("/",))).missing)
     assert done.stdout == "{'landlock': 'PermissionError: [Errno 13] a folder outside can still be listed'}\n"
 
 
+def test_why_a_layer_is_missing_is_one_line():
+    def fail():
+        raise OSError("the first line\nNote: a second one")
+
+    assert jail._attempt(fail) == "OSError: the first line"
+
+
 def test_a_learner_does_not_begin_in_a_jail_with_a_hole(learner_of, monkeypatch):
     learner = learner_of("def f():\n    return 1")
     learner._settings = msgspec.structs.replace(learner._settings, readable=("/",))

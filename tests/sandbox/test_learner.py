@@ -96,7 +96,31 @@ def test_what_was_printed_is_told_and_is_the_call_s_own(learner_of):
 def test_output_beyond_the_limit_is_cut_and_counted(learner_of):
     learner = learner_of("def f(x):\n    for _ in range(1000):\n        print('x' * 9)")
     learner.f(0)
-    assert learner.last.output == ("x" * 9 + "\n") * 100 + "\n[9000 more characters cut]"
+    assert learner.last.output == ("x" * 9 + "\n") * 100 + "\n[9000 more bytes cut]"
+
+
+def test_the_limit_counts_bytes_and_cuts_no_letter_in_two(learner_of):
+    learner = learner_of("def f(): print('注' * 500)")
+    learner.f()
+    assert learner.last.output == "注" * 333 + "\n[501 more bytes cut]"
+
+
+def test_a_closed_stream_costs_nothing_but_what_is_printed_into_it(learner_of):
+    learner = learner_of("import sys\ndef f():\n    print('first', flush=True)\n    sys.stdout.close()\n    return 1")
+    assert (learner.f(), learner.last.output) == (1, "first\n")
+    assert (learner.f(), learner.last.output) == (1, "first\n")
+
+
+def test_the_time_that_loading_takes_is_not_called_a_call(learner_of, limits):
+    quick = msgspec.structs.replace(limits, call_seconds=0.3)
+    with pytest.raises(TimedOut, match=r"loading the module took longer than 0\.3 s"):
+        learner_of("while True: pass", limits=quick).load()
+
+
+def test_what_is_used_up_is_told_in_words(learner_of):
+    learner = learner_of("def f(): pass", budget=Budget(0.0, "exercise"))
+    assert learner.out_of_time == "the 0 s for the exercise are used up"
+    assert learner_of("def f(): pass").out_of_time == ""
 
 
 def test_warnings_are_told_each_time(learner_of):
