@@ -6,7 +6,7 @@ import io
 import sys
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,8 @@ import numpy as np
 MAX_WARNINGS = 20
 KEPT_RESULTS = 8
 KEPT_BYTES = 32 << 20
+# The addresses of a value's first byte and of the one behind its last.
+Span = tuple[int, int]
 
 
 class BoundedText:
@@ -92,22 +94,21 @@ class BoundedWarnings:
 
 
 class Memory:
-    """The bytes under an array or tensor: where they lie, and what they were."""
+    """The bytes under an argument: where they lie, and what they were. `place` is its position or keyword."""
 
-    def __init__(self, value: Any, name: str) -> None:
-        self.name = name
-        self.value = value
-        self.start, self.end = span(value)
+    def __init__(self, value: Any, place: int | str) -> None:
+        self.place = place
+        self._value = value
+        self._span = span(value)
         self._before = fingerprint(value)
 
     def changed(self) -> bool:
         """Tell whether the values, the shape or the strides differ from when this was made."""
-        return fingerprint(self.value) != self._before
+        return fingerprint(self._value) != self._before
 
-    def touches(self, other: Any) -> bool:
-        """Tell whether another array or tensor lies in the same bytes."""
-        start, end = span(other)
-        return start < self.end and self.start < end
+    def meets(self, spans: Sequence[Span]) -> bool:
+        """Tell whether something else lies in the same bytes."""
+        return _meet(self._span, spans)
 
 
 def encodable(text: str) -> str:
@@ -121,12 +122,17 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def span(value: Any) -> tuple[int, int]:
+def _meet(own: Span, spans: Sequence[Span]) -> bool:
+    start, end = own
+    return any(low < end and start < high for low, high in spans)
+
+
+def span(value: Any) -> Span:
     """Give the addresses of a value's first byte and of the one behind its last; (0, 0) when it has none."""
     if isinstance(value, np.ndarray) and value.size:
         low, high = np.lib.array_utils.byte_bounds(value)
         return int(low), int(high)
-    if is_tensor(value) and value.numel():
+    if is_tensor(value) and value.numel() and not value.is_sparse and value.device.type == "cpu":
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     return 0, 0
@@ -142,33 +148,34 @@ def fingerprint(value: Any) -> tuple[Any, ...]:
     return tuple(value.shape), value.stride(), whole.numpy().tobytes()
 
 
-def leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Give the arrays and tensors inside a value with their names."""
+def leaves(value: Any) -> Iterator[Any]:
+    """Give the arrays and tensors inside a value."""
     if isinstance(value, np.ndarray) or is_tensor(value):
-        yield name, value
+        yield value
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from leaves(item, name)
+            yield from leaves(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from leaves(item, name)
+            yield from leaves(item)
 
 
 class EarlierResults:
     """The last few results, kept alive so that memory used again is not mistaken for memory shared."""
 
     def __init__(self) -> None:
-        self._kept: deque[list[Memory]] = deque(maxlen=KEPT_RESULTS)
+        self._kept: deque[tuple[list[Any], list[Span]]] = deque(maxlen=KEPT_RESULTS)
 
-    def touched_by(self, value: Any) -> bool:
+    def meet(self, spans: Sequence[Span]) -> bool:
         """Tell whether a new result lies in the memory of an earlier one."""
-        return any(memory.touches(leaf) for kept in self._kept for memory in kept for _, leaf in leaves(value, ""))
+        return any(_meet(own, spans) for _, kept in self._kept for own in kept)
 
     def keep(self, value: Any) -> None:
         """Remember a result, unless it is large."""
-        memories = [Memory(leaf, "an earlier result") for _, leaf in leaves(value, "")]
-        if sum(memory.end - memory.start for memory in memories) <= KEPT_BYTES // KEPT_RESULTS:
-            self._kept.append(memories)
+        arrays = list(leaves(value))
+        spans = [span(leaf) for leaf in arrays]
+        if sum(end - start for start, end in spans) <= KEPT_BYTES // KEPT_RESULTS:
+            self._kept.append((arrays, spans))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any
@@ -33,6 +33,7 @@ from autograder.sandbox.observed import (
     encodable,
     largest_tensor,
     leaves,
+    span,
 )
 from autograder.sandbox.values import Blobs, Unsendable, Value, WireError, pack, unpack
 from autograder.sandbox.wire import (
@@ -164,14 +165,14 @@ class Answers:
     def _call(self, request: Call, blobs: Blobs) -> tuple[Reply, Blobs]:
         target = self._find(request.target)
         arguments, keywords = self._arguments(request, blobs)
-        memories = _memories(target, arguments, keywords)
+        memories = _memories(arguments, keywords)
         wanted = request.gradient
         inputs = [arguments[position].requires_grad_() for position in wanted.wrt] if wanted else []
         cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
         _seed(request.seed)
         with self._observing(), largest_tensor(request.measure) as largest:
             result = target(*arguments, **keywords)
-        facts = self._facts(memories, result, largest[0] if request.measure else None)
+        facts = self._facts(memories, result, target, largest[0] if request.measure else None)
         reply = self._returned(result, facts)
         return self._with_gradients(reply, result, inputs, cotangents, target) if wanted else reply
 
@@ -233,19 +234,22 @@ class Answers:
         with self._warnings.collecting(), self._watch.watching(calls=calls) if watch else nullcontext():
             yield
 
-    def _facts(self, memories: list[Memory] | None = None, result: Any = None, largest: int | None = None) -> Facts:
+    def _facts(
+        self, memories: Sequence[Memory] = (), result: Any = None, target: Any = None, largest: int | None = None
+    ) -> Facts:
         seconds = time.perf_counter() - self._started
-        arrays = list(leaves(result, ""))
-        shared = [memory.name for memory in memories or [] if any(memory.touches(leaf) for _, leaf in arrays)]
-        if self._earlier.touched_by(result):
+        arrays = list(leaves(result))
+        spans = [span(leaf) for leaf in arrays]
+        shared = _names([memory for memory in memories if memory.meets(spans)], target)
+        if self._earlier.meet(spans):
             shared.append("an earlier result")
         return Facts(
             seconds=seconds,
             output=self._text.take(),
             warnings=tuple(self._warnings.found),
-            modified=tuple(memory.name for memory in memories or [] if memory.changed()),
+            modified=tuple(_names([memory for memory in memories if memory.changed()], target)),
             shared=tuple(shared),
-            writeable=all(leaf.flags.writeable for _, leaf in arrays if isinstance(leaf, np.ndarray)),
+            writeable=all(leaf.flags.writeable for leaf in arrays if isinstance(leaf, np.ndarray)),
             largest_tensor=largest,
             violations=self._watch.take(),
         )
@@ -297,14 +301,26 @@ def _frame(filename: str, line: int, function: str) -> Frame:
     return Frame(line, encodable(function[:100]), encodable(linecache.getline(filename, line).strip()[:200]))
 
 
-def _memories(target: Any, arguments: list[Any], keywords: dict[str, Any]) -> list[Memory]:
+def _memories(arguments: list[Any], keywords: dict[str, Any]) -> list[Memory]:
+    places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
+    return [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
+
+
+def _names(memories: list[Memory], target: Any) -> list[str]:
+    """Name arguments as the learner does; their signature is only read when there is something to tell."""
+    if not memories:
+        return []
     try:
         names = list(inspect.signature(target).parameters)
     except (ValueError, TypeError):
         names = []
-    names += [f"argument {position + 1}" for position in range(len(names), len(arguments))]
-    named = [*zip(names, arguments, strict=False), *keywords.items()]
-    return [Memory(leaf, name) for label, value in named for name, leaf in leaves(value, label)]
+    return [_name(memory.place, names) for memory in memories]
+
+
+def _name(place: int | str, names: list[str]) -> str:
+    if isinstance(place, str):
+        return place
+    return names[place] if place < len(names) else f"argument {place + 1}"
 
 
 def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[str, list[Any]]:
