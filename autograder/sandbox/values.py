@@ -230,13 +230,14 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         if tensor.dim() > MAX_DIMENSIONS:
             raise Unsendable(f"a tensor with {tensor.dim()} dimensions")
         shape = tuple(tensor.shape)
-        tensor = tensor.resolve_conj().resolve_neg()
+        if tensor.is_complex() or tensor.is_neg():
+            tensor = tensor.resolve_conj().resolve_neg()
         if layout and tensor.numel() and not tensor.is_contiguous():
             return Tensor(name, shape, blobs.add(_storage_span(tensor)), Layout(tensor.stride(), 0))
         _refuse_large(tensor.numel() * tensor.element_size(), blobs)
-        # A copy: of a lone element, contiguous() would keep whatever strides it has.
-        flat = tensor.clone(memory_format=torch.contiguous_format).reshape(-1)
-        return Tensor(name, shape, blobs.add(flat.view(torch.uint8).numpy().tobytes()))
+        # NumPy has no bfloat16, and its bits are the same as an integer's.
+        plain = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor
+        return Tensor(name, shape, blobs.add(plain.numpy().tobytes()))
 
 
 def _storage_span(tensor: torch.Tensor) -> bytes:

@@ -284,7 +284,8 @@ class Channel:
 
     def _wait_until(self, deadline: float | None) -> None:
         if deadline is None:
-            self._connection.settimeout(None)
+            if self._connection.gettimeout() is not None:
+                self._connection.settimeout(None)
             return
         remaining = deadline - time.monotonic()
         if remaining <= 0:
