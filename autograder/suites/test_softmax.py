@@ -128,6 +128,9 @@ def test_scores_as_large_as_the_dtype_allows_stay_finite(learner):
             for row, expected in (([largest, 0], [1.0, 0.0]), ([largest, largest, -largest], [0.5, 0.5, 0.0])):
                 weights = learner.softmax(np.array(row, dtype), temperature=temperature)
                 assert_roughly(weights, np.array(expected), dtype)
+        # Between the most negative score and -inf lies nothing that may be lost.
+        weights = learner.softmax(np.array([-largest, -np.inf], dtype), temperature=0.1)
+        assert_roughly(weights, np.array([1.0, 0.0]), dtype)
 
 
 @points(1)
