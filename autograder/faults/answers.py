@@ -1,0 +1,68 @@
+"""What a module answers to a probe, and when two answers are alike."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.faults.family import Probe
+
+# Far above any rounding, far below what a mistake does; what is finer than this a probe has to bring out itself.
+RELATIVE = {"float64": 1e-7, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A value, or the name of the type of the exception that came instead."""
+
+    value: Any = None
+    raised: str = ""
+
+
+def answer_to(probe: Probe, module: Any) -> Answer:
+    """Put a probe to a module: a `Rehearsal`, or a learner in its process (whose end is not an answer, but passed on)."""
+    try:
+        return Answer(probe.ask(module))
+    except Exception as error:
+        return Answer(raised=getattr(error, "name", "") or type(error).__name__)
+
+
+def alike(one: Answer, other: Answer) -> bool:
+    """Tell whether two answers agree in everything but rounding."""
+    return one.raised == other.raised and _alike(one.value, other.value)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, list | tuple):
+        return (
+            type(one) is type(other)
+            and len(one) == len(other)
+            and all(_alike(*both) for both in zip(one, other, strict=True))
+        )
+    if isinstance(one, np.ndarray) or _is_tensor(one):
+        return type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape and _close(one, other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _close(one: Any, other: Any) -> bool:
+    dtype = str(one.dtype).removeprefix("torch.")
+    have, want = _plain(one), _plain(other)
+    if dtype not in RELATIVE:
+        return np.array_equal(have, want)
+    finite = np.abs(want[np.isfinite(want)])
+    return np.allclose(have, want, rtol=RELATIVE[dtype], atol=RELATIVE[dtype] * finite.max(initial=0.0), equal_nan=True)
+
+
+def _plain(value: Any) -> np.ndarray:
+    if not _is_tensor(value):
+        return np.asarray(value)
+    value = value.detach()
+    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
