@@ -31,6 +31,8 @@ def test_every_square_mask_is_the_corner_of_the_largest(learner):
     largest = bits("100000", "110000", "111000", "111100", "111110", "111111")
     for size in (1, 2, 5, 3, 6):
         assert_equal(as_bool(learner.causal_mask(size, size)), largest[:size, :size])
+    # More positions than a table for 128 or one byte has room for.
+    assert_equal(as_bool(learner.causal_mask(130, 130)), np.tri(130, dtype=bool))
 
 
 @points(2)
