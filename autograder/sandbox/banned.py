@@ -124,6 +124,7 @@ class Watch:
         self._tops = frozenset(pattern.partition(".")[0] for pattern in banned)
         self._files = learner_files
         self._suspended = 0
+        self._kernels_closed = False
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
         self._names: dict[str, bool] = {}
@@ -133,7 +134,7 @@ class Watch:
 
     @contextmanager
     def watching(self, *, calls: bool = True) -> Iterator[None]:
-        """Watch the code in this block: torch's function mode, and with `calls` the profile hook, which costs more."""
+        """Watch the code in this block: with `calls` by the profile hook, and where kernels are open by torch's mode."""
         if not self._patterns:
             yield
             return
@@ -177,6 +178,7 @@ class Watch:
                     self._close(library, name, kernels)
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        self._kernels_closed = True
 
     def _close(self, library: Any, name: str, kernels: list[tuple[str, str]]) -> None:
         def refuse(*_: Any, **__: Any) -> None:
@@ -200,7 +202,8 @@ class Watch:
 
     def _torch_mode(self) -> Any:
         torch = sys.modules.get("torch")
-        if torch is None:
+        if torch is None or self._kernels_closed:
+            # A closed kernel says itself that it was reached, and the mode makes every operation slower.
             return nullcontext()
         return function_mode(self._seen_by_torch, self._harmless)
 

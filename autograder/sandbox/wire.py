@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from typing import Literal
+from typing import Literal, NoReturn
 
 import msgspec
 
@@ -23,6 +23,8 @@ class Closed(WireError):
 LENGTHS = struct.Struct("!II")
 HEADER_LIMIT = 4 << 20
 MAX_BLOBS = 10_000
+# What one call of the system may bring; most frames are smaller.
+CHUNK = 64 << 10
 
 
 class JailSettings(msgspec.Struct, frozen=True):
@@ -226,6 +228,8 @@ class Channel:
     def __init__(self, connection: socket.socket, blob_limit: int = BLOB_LIMIT) -> None:
         self._connection = connection
         self._blob_limit = blob_limit
+        # Received, but behind the end of what was asked for.
+        self._ahead = b""
 
     def send(self, envelope_header: bytes, blobs: Blobs, deadline: float | None = None) -> None:
         """Write one frame.
@@ -268,19 +272,32 @@ class Channel:
 
     def _read(self, count: int, deadline: float | None) -> bytearray:
         data = bytearray(count)
-        rest = memoryview(data)
+        known = min(count, len(self._ahead))
+        data[:known] = self._ahead[:known]
+        self._ahead = self._ahead[known:]
+        rest = memoryview(data)[known:]
         while rest:
-            try:
-                self._wait_until(deadline)
-                received = self._connection.recv_into(rest)
-            except TimeoutError:
-                raise
-            except OSError as error:
-                raise Closed(str(error)) from None
-            if not received:
-                raise Closed("end of stream")
-            rest = rest[received:]
+            rest = rest[self._fill(rest, deadline) :]
         return data
+
+    def _fill(self, rest: memoryview, deadline: float | None) -> int:
+        """Receive into the front of `rest` and give the count; what follows a small frame is kept for the next one."""
+        try:
+            self._wait_until(deadline)
+            if len(rest) >= CHUNK:
+                return self._connection.recv_into(rest) or self._end()
+            received = self._connection.recv(CHUNK) or self._end()
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise Closed(str(error)) from None
+        known = min(len(rest), len(received))
+        rest[:known] = received[:known]
+        self._ahead = received[known:]
+        return known
+
+    def _end(self) -> NoReturn:
+        raise Closed("end of stream")
 
     def _wait_until(self, deadline: float | None) -> None:
         if deadline is None:
