@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from autograder.faults.family import NONE, Family, Fault, Faults, Probe
+from autograder.faults.family import NONE, Family, Fault, Faults, Probe, Same
 
 SCALE_MISSING = Fault(
     "scale_missing",
@@ -590,124 +590,230 @@ def mask(*rows: str) -> Tensor:
 
 
 ONE = float64([1.0])
+ONES = float64([1.0], [1.0])
 TWO = float64([0.0], [1.0])
 THREE = float64([1.0], [-1.0], [0.5])
 VALUES = float64([1.0], [4.0], [16.0])
-FIVE_WIDE = float64([1.0, 0.0, 2.0, 0.0, 0.0])
+FIVE_WIDE = float64([1.0, 0.0, 2.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0, -1.0])
 TWO_KEYS = float64([1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0])
 TWO_VALUES = float64([1.0, 0.0, 2.0], [0.0, 3.0, 1.0])
+HEADS = float64([[[0.0], [1.0]], [[0.0], [2.0]], [[0.0], [3.0]]])
+OF_WEIGHTS = float64([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
+# One query may read the first key and the other the second, whichever way round the mask is read.
+ONE_EACH = mask("10", "01")
 
 
-def _low(module: Any, legal: float) -> Any:
-    """Ask for the weights where the only key that may be read has a lower score than the other."""
-    return module.attention(ONE, float64([legal], [0.0]), VALUES[:2], mask("10"))[1]
+def _attend(module: Any, query: Tensor, *others: Tensor) -> Any:
+    """Ask for both results, and keep the query from being written to."""
+    return module.attention(query.clone(), *others)
 
 
-def _low_and_wide(module: Any) -> Any:
-    query = float64([1.0] * 5)
-    return module.attention(query, float64([-24.0] * 5, [0.0] * 5), VALUES[:2], mask("10"))[1]
+def _weights(module: Any, query: Tensor, key: Tensor, allowed: Tensor) -> Any:
+    """Ask for the weights alone; the values are as wide as the keys."""
+    return _attend(module, query, key, torch.ones_like(key), allowed)[1]
 
 
-def _gradients(module: Any, *arguments: Any, of_output: Any, of_weights: Any = None) -> Any:
+def _gradients(module: Any, *arguments: Tensor, of_output: Any = None, of_weights: Any = None) -> Any:
+    """Ask what flows back to key and value."""
     cotangents = (of_output, of_weights)
-    return list(module.gradients("attention", *arguments, cotangents=cotangents, wrt=(0, 1, 2)).arguments)
+    return list(module.gradients("attention", *arguments, cotangents=cotangents, wrt=(1, 2)).arguments)
 
 
-def _exactly_alike(module: Any) -> Any:
-    """Tell whether masked keys of different scores have the same weight, and whether it is 0."""
-    _, weights = module.attention(ONE, float64([0.0], [1.0], [2.0]), VALUES, mask("100"))
-    return [bool(weights[0, 1] == weights[0, 2]), bool(weights[0, 1] == weights[0, 0]), bool(weights[0, 1] == 0)]
+def _which_weights_are_alike(module: Any) -> Any:
+    weights = _weights(module, ONES, float64([0.0], [1.0], [2.0]), mask("100", "011"))
+    (one, two, three), (below, beside, _) = weights.tolist()
+    return [one == two, two == three, two == 0.0, below == one, below == beside]
 
 
-def _as_exact_as_float64(module: Any) -> Any:
-    _, weights = module.attention(ONE, float64([0.0], [1.0]), VALUES[:2])
-    return bool(abs(weights[0, 0] - 0.2689414213699951) < 1e-12)
+def _is_float32(module: Any) -> Any:
+    """Tell whether the weights have no more digits than float32 can hold."""
+    _, weights = _attend(module, TWO, THREE, VALUES)
+    return bool((weights.float() == weights).all())
 
 
-def _modified(module: Any, *arguments: Any) -> Any:
-    module.attention(*arguments)
+def _modified(module: Any, *arguments: Tensor) -> Any:
+    _attend(module, *arguments)
     return bool(module.last.modified)
 
+
+def _without_order(module: Any) -> Any:
+    """Give values that do not lie in memory as they are read."""
+    values = float64([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]).transpose(0, 1)
+    return _attend(module, float64([1.0, 0.0]).repeat(2, 1, 1), values, values)
+
+
+def _large_in_float16(module: Any) -> Any:
+    query, key = torch.full((1, 5), 125.0).half(), float64([112.0] * 5, [125.0] * 5).half()
+    return _attend(module, query, key, TWO_KEYS.half())
+
+
+def _huge_in_bfloat16(module: Any) -> Any:
+    return _weights(module, ONES.bfloat16(), float64([1.0], [1e30]).bfloat16(), ONE_EACH)
+
+
+def _hidden(by: Fault, why: str, *hidden: Fault) -> tuple[Same, ...]:
+    """Declare what shows no more where another fault is."""
+    return tuple(Same(frozenset({by, one}), frozenset({by}), why) for one in hidden)
+
+
+def _either(one: Fault, other: Fault, why: str, *beside: Fault) -> tuple[Same, ...]:
+    """Declare that two faults come to the same beside a third."""
+    return tuple(Same(frozenset({one, third}), frozenset({other, third}), why) for third in beside)
+
+
+SAME = (
+    *_hidden(
+        SCALE_MISSING,
+        "what is not divided is not divided too late or in place either",
+        SCALED_AFTER_THE_PRODUCT,
+        QUERY_OVERWRITTEN,
+    ),
+    *_hidden(
+        SOFTMAX_OVER_QUERIES,
+        "the maximum is taken over the queries, and there are some",
+        NOTHING_HAS_NO_MAXIMUM,
+    ),
+    *_hidden(NO_SHIFT, "no maximum is taken", NOTHING_HAS_NO_MAXIMUM),
+    *_hidden(NO_SHIFT, "an exponential overflows long before the product does", SCALED_AFTER_THE_PRODUCT),
+    *_hidden(
+        NO_SHIFT,
+        "what lies below -10000 has the exponential 0 in every dtype, masked or not",
+        FILLED_WITH_MINUS_10000,
+    ),
+    *_hidden(
+        POLARITY_INVERTED,
+        "read the other way round, a mask without a True allows everything, as no mask does",
+        MASK_OF_NOTHING_TAKEN_FOR_NONE,
+    ),
+    *_hidden(
+        MASK_WITHOUT_EFFECT,
+        "a mask without effect has none whatever it says",
+        POLARITY_INVERTED,
+        UNTREATED_WHERE_NOTHING_IS_LEFT,
+        UNIFORM_WHERE_NOTHING_IS_LEFT,
+        ZERO_WHERE_ANYTHING_IS_MASKED,
+        MASK_OF_NOTHING_TAKEN_FOR_NONE,
+        MASK_OF_THE_QUERIES,
+    ),
+    *(
+        Same(
+            frozenset({masking, UNTREATED_WHERE_NOTHING_IS_LEFT}),
+            frozenset({masking}),
+            "masked weights are set to 0 after the exponential, in a fully masked row too, so that no NaN appears",
+        )
+        for masking in (
+            ZEROED_WITHOUT_RENORMALISING,
+            RENORMALISED_AFTER_THE_SOFTMAX,
+            MASKED_EXPONENTIALS_DROPPED,
+        )
+    ),
+    *_either(
+        UNTREATED_WHERE_NOTHING_IS_LEFT,
+        UNIFORM_WHERE_NOTHING_IS_LEFT,
+        "the softmax of a row of equal finite numbers is uniform of itself",
+        MASK_MULTIPLIED,
+        FILLED_WITH_MINUS_100,
+        FILLED_BEFORE_SCALING,
+        FILLED_WITH_ALMOST_ZERO,
+        FILLED_WITH_MINUS_1E9,
+        FILLED_WITH_MINUS_10000,
+    ),
+    *_hidden(
+        ZERO_WHERE_ANYTHING_IS_MASKED,
+        "a row with anything masked becomes 0 however it was masked",
+        MASK_MULTIPLIED,
+        MASK_ADDED,
+        ZEROED_WITHOUT_RENORMALISING,
+        RENORMALISED_AFTER_THE_SOFTMAX,
+        FILLED_WITH_MINUS_100,
+        FILLED_BEFORE_SCALING,
+        FILLED_WITH_ALMOST_ZERO,
+        FILLED_WITH_MINUS_10000,
+        TEN_THOUSAND_LESS_IN_HALF_PRECISION,
+    ),
+    *_hidden(
+        DETACHED,
+        "what would go wrong on the way back to query and key is cut off",
+        MASKED_EXPONENTIALS_DROPPED,
+        MINUS_INFINITY_ADDED,
+    ),
+    *_hidden(D_V_HELD_TO_D_K, "d_v is d_k wherever there is a result", SCALED_BY_THE_ROOT_OF_D_V),
+    *_either(
+        FILLED_WITH_MINUS_100,
+        FILLED_BEFORE_SCALING,
+        "without a division there is no before and after",
+        SCALE_MISSING,
+    ),
+    *_either(
+        MASK_MULTIPLIED,
+        FILLED_WITH_ALMOST_ZERO,
+        "float32 holds no number between 1 and 1 + 1e-9",
+        SOFTMAX_IN_FLOAT32,
+    ),
+)
 
 FAMILY = Family(
     "attention",
     {"attention": attention},
     faults=tuple(value for value in list(globals().values()) if isinstance(value, Fault)),
     probes=(
-        Probe("one query", lambda module: module.attention(ONE, TWO, VALUES[:2])),
-        Probe("two queries", lambda module: module.attention(TWO, THREE, VALUES)),
-        Probe("vectors of five", lambda module: module.attention(FIVE_WIDE, TWO_KEYS, TWO_VALUES)),
-        Probe("a mask", lambda module: module.attention(TWO, THREE, VALUES, mask("110", "011"))),
-        Probe("a row without keys to read", lambda module: module.attention(TWO, THREE, VALUES, mask("110", "000"))),
-        Probe("nothing to read", lambda module: module.attention(ONE, TWO, VALUES[:2], mask("00"))),
-        Probe("a mask of the keys", lambda module: module.attention(THREE, THREE, VALUES, mask("110"))),
-        Probe("masked weights", _exactly_alike),
-        Probe("a low score", lambda module: _low(module, -200.0)),
-        Probe("a very low score", lambda module: _low(module, -3e4)),
-        Probe("the lowest of scores", lambda module: _low(module, -3e10)),
-        Probe("a low score, wide", _low_and_wide),
-        Probe("rows far apart", lambda module: module.attention(TWO, float64([1e3], [1001.0]), VALUES[:2])),
-        Probe("a batch of one", lambda module: module.attention(ONE[None], TWO, VALUES[:2])),
-        Probe("a batch", lambda module: module.attention(float64([[1.0]], [[2.0]]), TWO, VALUES[:2])),
-        Probe("a batch of values", lambda module: module.attention(ONE, TWO, torch.stack([TWO, VALUES[1:]]))),
+        Probe("one query", lambda module: _attend(module, ONE, TWO, VALUES[:2])),
+        Probe("two queries", lambda module: _attend(module, TWO, THREE, VALUES)),
+        Probe("vectors of five", lambda module: _attend(module, FIVE_WIDE, TWO_KEYS, TWO_VALUES)),
+        Probe("values of the same width", lambda module: _attend(module, FIVE_WIDE, TWO_KEYS, TWO_KEYS)),
+        Probe("a mask", lambda module: _attend(module, TWO, THREE, VALUES, mask("110", "011"))),
+        Probe("a row with nothing to read", lambda module: _attend(module, TWO, THREE, VALUES, mask("110", "000"))),
+        Probe("nothing to read", lambda module: _attend(module, ONE, TWO, VALUES[:2], mask("00"))),
+        Probe("a mask of the keys", lambda module: _attend(module, THREE, THREE, VALUES, mask("110"))),
+        Probe("which weights are alike", _which_weights_are_alike),
+        Probe("a low score", lambda module: _weights(module, ONES, float64([-200.0], [0.0]), ONE_EACH)),
+        Probe("two very low scores", lambda module: _weights(module, ONES, -3e4 * ONES, ONE_EACH)),
+        Probe(
+            "two low scores of five terms",
+            lambda module: _weights(module, ONES.expand(2, 5), -18.0 * ONES.expand(2, 5), ONE_EACH),
+        ),
+        Probe("rows far apart", lambda module: _attend(module, TWO, float64([1e5], [100001.0]), VALUES[:2])),
+        Probe("a batch of one", lambda module: _attend(module, ONE[None], TWO[None], VALUES[None, :2])),
+        Probe("a batch", lambda module: _attend(module, HEADS, THREE, VALUES)),
+        Probe("a batch of values", lambda module: _attend(module, ONE, TWO, torch.stack([TWO, VALUES[1:]]))),
         Probe(
             "heads",
-            lambda module: module.attention(
-                float64([[[1.0]], [[2.0]], [[3.0]]]), TWO.expand(1, 3, 2, 1), VALUES[:2].expand(1, 3, 2, 1)
-            ),
+            lambda module: _attend(module, HEADS[None], TWO.repeat(1, 3, 1, 1), VALUES[:2].repeat(1, 3, 1, 1)),
         ),
         Probe(
             "a mask for each head",
-            lambda module: module.attention(
-                ONE.expand(1, 3, 1, 1),
-                TWO.expand(1, 3, 2, 1),
-                VALUES[:2].expand(1, 3, 2, 1),
+            lambda module: _attend(
+                module,
+                ONE.repeat(1, 3, 1, 1),
+                TWO.repeat(1, 3, 1, 1),
+                VALUES[:2].repeat(1, 3, 1, 1),
                 mask("10", "01", "11")[:, None],
             ),
         ),
+        Probe("gradients", lambda module: _gradients(module, TWO, THREE, VALUES, of_output=ONES)),
         Probe(
-            "gradients",
-            lambda module: _gradients(module, ONE, TWO, VALUES[:2], of_output=ONE),
-        ),
-        Probe(
-            "gradients through the weights",
-            lambda module: _gradients(module, ONE, TWO, VALUES[:2], of_output=0 * ONE, of_weights=float64([1.0, 0.0])),
+            "gradients of a weight",
+            lambda module: _gradients(module, TWO, THREE, VALUES, mask("111", "110"), of_weights=OF_WEIGHTS),
         ),
         Probe(
             "gradients beside a masked row",
-            lambda module: _gradients(module, TWO, THREE, VALUES, mask("110", "000"), of_output=float64([1.0], [0.0])),
+            lambda module: _gradients(module, ONES, THREE, VALUES, mask("110", "000"), of_output=float64([1.0], [0.0])),
         ),
         Probe(
-            "gradients beside a huge key",
-            lambda module: _gradients(module, ONE, float64([1.0], [1e3]), VALUES[:2], mask("10"), of_output=ONE),
+            "gradients beside a huge score",
+            lambda module: _gradients(module, ONES, float64([1.0], [1e5]), VALUES[:2], ONE_EACH, of_output=ONES),
         ),
-        Probe("float16", lambda module: module.attention(ONE.half(), TWO.half(), VALUES[:2].half(), mask("10"))),
-        Probe(
-            "a huge masked key in bfloat16",
-            lambda module: module.attention(
-                ONE.bfloat16(), float64([1.0], [1e30]).bfloat16(), VALUES[:2].bfloat16(), mask("10")
-            ),
-        ),
-        Probe(
-            "large numbers in float16",
-            lambda module: module.attention(
-                torch.full((1, 5), 160.0).half(), float64([144.0] * 5, [160.0] * 5).half(), VALUES[:2].half()
-            ),
-        ),
-        Probe("accuracy", _as_exact_as_float64),
-        Probe("no keys", lambda module: module.attention(ONE, ONE[:0], ONE[:0])),
-        Probe("a mask of numbers", lambda module: module.attention(ONE, TWO, VALUES[:2], mask("10").double())),
-        Probe("a mask of whole numbers", lambda module: module.attention(ONE, TWO, VALUES[:2], mask("10").int())),
-        Probe("one value too few", lambda module: module.attention(ONE, TWO, VALUES)),
-        Probe(
-            "transposed values",
-            lambda module: module.attention(
-                ONE.expand(2, 1, 1),
-                TWO.expand(2, 2, 1),
-                float64([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]).transpose(0, 1),
-            ),
-        ),
-        Probe("the query afterwards", lambda module: _modified(module, FIVE_WIDE.clone(), TWO_KEYS, TWO_VALUES)),
-        Probe("the mask afterwards", lambda module: _modified(module, ONE, TWO, VALUES[:2], mask("10"))),
+        Probe("float16", lambda module: _attend(module, ONE.half(), TWO.half(), VALUES[:2].half(), mask("10"))),
+        Probe("a huge masked key in bfloat16", _huge_in_bfloat16),
+        Probe("large numbers in float16", _large_in_float16),
+        Probe("digits", _is_float32),
+        Probe("no keys", lambda module: _attend(module, ONE, ONE[:0], ONE[:0])),
+        Probe("a mask of floats", lambda module: _attend(module, ONE, TWO, VALUES[:2], mask("10").double())),
+        Probe("a mask of whole numbers", lambda module: _attend(module, ONE, TWO, VALUES[:2], mask("10").int())),
+        Probe("a value too many", lambda module: _attend(module, ONE, TWO, VALUES)),
+        Probe("transposed values", _without_order),
+        Probe("is the query as it was", lambda module: _modified(module, FIVE_WIDE, TWO_KEYS, TWO_KEYS)),
+        Probe("is the mask as it was", lambda module: _modified(module, ONE, TWO, VALUES[:2], mask("10"))),
     ),
+    same=SAME,
 )
