@@ -47,10 +47,12 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     exercises: Path = Path("exercises")
     solutions: Path = Path("solutions")
     suites: Path = Path("autograder/suites")
+    faults: Path = Path("autograder/faults")
+    variants: Path = Path("tests/variants")
 
     def below(self, root: Path) -> "Paths":
         """The same paths, taken from `root`."""
-        return Paths(exercises=root / self.exercises, solutions=root / self.solutions, suites=root / self.suites)
+        return Paths(**{name: root / path for name, path in msgspec.structs.asdict(self).items()})
 
 
 class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,6 +140,18 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def suite_of(self, exercise: Exercise) -> Path:
         """The hidden suite; only the instructor's copy has it."""
         return self.paths.suites / f"test_{exercise.name}.py"
+
+    def family_of(self, exercise: Exercise) -> Path:
+        """The wrong implementations; only the instructor's copy has them."""
+        return self.paths.faults / f"{exercise.name}.py"
+
+    def variants_of(self, exercise: Exercise) -> list[Path]:
+        """Right answers in different styles, which the suite must accept; only the instructor's copy has them."""
+        return sorted((self.paths.variants / exercise.name).glob("*.py"))
+
+    def contract_of(self, exercise: Exercise, language: str = "en") -> Path:
+        """The sentences that the instructions promise and the suite checks, by their keys."""
+        return self.paths.exercises / "contract" / f"{exercise.name}.{language}.toml"
 
     def stand_in_sources(self, exercise: Exercise) -> dict[str, bytes]:
         """Module name -> Python source of each stand-in; CourseError names a file that cannot be read."""

@@ -99,8 +99,9 @@ def limits_of(course: Course) -> Limits:
 
 
 def hidden_paths(course: Course) -> list[Path]:
-    """Give what no learner's process may read."""
-    return [course.paths.suites, course.paths.solutions]
+    """Give what no learner's process may read: what grading needs, and what else gives answers away where it is."""
+    others = [course.paths.faults, course.paths.variants]
+    return [course.paths.suites, course.paths.solutions, *(path for path in others if path.exists())]
 
 
 def _compute_on_one_thread() -> None:

@@ -18,6 +18,7 @@ import msgspec
 from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
+from autograder.diagnosis import Diagnostician
 from autograder.report import ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, LearnerEnded, LearnerException, SandboxError
@@ -74,6 +75,7 @@ class Grader:
         self._course = course
         self._trust = trust
         self._references = References(course)
+        self._diagnostician = Diagnostician(course)
         self._fingerprint = _fingerprint_of(course)
         self._libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
         self._starter: Starter = starter_for(self._libraries)
@@ -147,11 +149,15 @@ class Grader:
         except LearnerEnded as ended:
             return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
         results = [] if learner.violations else checks.run(exercise.name, desk)
+        failed = any(result.outcome is not Outcome.PASSED for result in results)
+        diagnosis = self._diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
             return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
         earned = sum(result.earned for result in results)
-        return ExerciseResult(exercise.name, exercise.points, earned, checks=results, bonus=exercise.bonus)
+        return ExerciseResult(
+            exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
+        )
 
     def _not_graded(self, identifier: str, reason: str) -> Report:
         return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)

@@ -1,1 +1,1 @@
-"""Wrong implementations, one family per exercise: what `verify` tries the suites with, and `diagnosis` explains with."""
+"""Wrong implementations, one family per exercise: for `verify` to try, for `diagnosis` to name."""

@@ -23,7 +23,7 @@ class Answer:
 
 
 def answer_to(probe: Probe, module: Any) -> Answer:
-    """Put a probe to a module: a `Rehearsal`, or a learner in its process (whose end is not an answer, but passed on)."""
+    """Put a probe to a `Rehearsal`, or to a learner in its process, whose end is no answer but passed on."""
     try:
         return Answer(probe.ask(module))
     except Exception as error:

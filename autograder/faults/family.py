@@ -33,7 +33,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Same:
-    """Two sets of faults that no input tells apart, and why; the second may be empty, where the faults undo each other."""
+    """Two sets of faults that no input tells apart, and why; the second is empty where the faults undo each other."""
 
     these: Faults
     those: Faults
@@ -51,7 +51,7 @@ class Probe:
     ask: Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
     """The faults of an exercise, the functions and classes that switch them, and the probes that tell them apart."""
 

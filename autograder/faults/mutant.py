@@ -1,8 +1,9 @@
-"""A family's implementation as a module that could be handed in: some faults switched on, and no word of explanation."""
+"""A family's implementation as a module to hand in: some faults switched on, and no word of explanation."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import sys
 from collections.abc import Iterable
@@ -10,22 +11,9 @@ from pathlib import Path
 
 from autograder.faults.family import Family, Fault
 
-# In a submission a fault is its name, and what tells faults apart and explains them is of no use.
-_OPENING = """
-class Fault(str):
-    def __new__(cls, name, *_, **__):
-        return str.__new__(cls, name)
-
-
-class _Unused:
-    def __init__(self, *_, **__):
-        pass
-
-
-Family = Probe = Same = _Unused
-Faults = frozenset
-NONE = frozenset()
-"""
+# In a submission a fault is its name, and what explains faults and tells them apart is of no use.
+_OPENING = "Faults = frozenset\nNONE = frozenset()"
+_LEFT_OUT = ("FAMILY", "Family", "Probe", "Same")
 
 
 def source_of(family: Family, faults: Iterable[Fault]) -> bytes:
@@ -35,17 +23,27 @@ def source_of(family: Family, faults: Iterable[Fault]) -> bytes:
     return "\n\n".join(lines).encode()
 
 
+@functools.lru_cache(maxsize=16)
 def _implementation(family: Family) -> str:
     first, *_ = family.definitions.values()
     tree = ast.parse(Path(inspect.getfile(sys.modules[first.__module__])).read_text(encoding="utf-8"))
-    tree.body = [statement for statement in tree.body if not _is_of_the_kit(statement)]
-    return ast.unparse(tree)
+    return "\n".join(ast.unparse(_shortened(statement)) for statement in tree.body if not _is_left_out(statement))
 
 
-def _is_of_the_kit(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.ImportFrom):
-        return False
-    return statement.module == "__future__" or (statement.module or "").startswith("autograder")
+def _is_left_out(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__" or (statement.module or "").startswith("autograder")
+    names = [target.id for target in getattr(statement, "targets", []) if isinstance(target, ast.Name)]
+    mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if names else set()
+    return bool(mentioned.intersection(_LEFT_OUT))
+
+
+def _shortened(statement: ast.stmt) -> ast.stmt:
+    """Put the name of a fault in the place of its definition."""
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Fault":
+        return ast.Assign(targets=statement.targets, value=value.args[0], lineno=0)  # type: ignore[attr-defined]
+    return statement
 
 
 def _bound(name: str, is_class: bool) -> str:

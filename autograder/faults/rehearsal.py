@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autograder.faults.family import Family, Fault
-from autograder.sandbox.observed import Memory, leaves, span
-from autograder.sandbox.wire import Facts
+from autograder.sandbox.observed import EarlierResults, Memory, is_tensor, leaves, span
+from autograder.sandbox.values import Blobs, pack, unpack
+from autograder.sandbox.wire import Facts, blob_lengths, split_blobs
 
 SEED = 0
 
@@ -20,11 +24,12 @@ class Rehearsal:
     def __init__(self, family: Family, faults: Iterable[Fault]) -> None:
         self.last = Facts()
         self._made = family.switched(faults)
+        self._earlier = EarlierResults()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or name not in self._made:
             raise AttributeError(name)
-        return lambda *arguments, **keywords: self._call(self._made[name], arguments, keywords)
+        return lambda *arguments, **keywords: _copied(self._call(self._made[name], arguments, keywords))
 
     def gradients(
         self, function: str, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
@@ -37,7 +42,10 @@ class Rehearsal:
         _seed()
         return RehearsedModule(self, self._made[class_name](*arguments, **keywords))
 
-    def _call(self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def _call(self, target: Callable[..., Any], given: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        return self._observed(target, as_received(list(given)), as_received(keywords))
+
+    def _observed(self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
         _seed()
@@ -46,12 +54,14 @@ class Rehearsal:
             result = target(*arguments, **keywords)
         names = list(inspect.signature(target).parameters)
         spans = [span(leaf) for leaf in leaves(result)]
+        shared = _named([memory for memory in memories if memory.meets(spans)], names)
         self.last = Facts(
             warnings=tuple((one.category.__name__, str(one.message)) for one in caught),
             modified=_named([memory for memory in memories if memory.changed()], names),
-            shared=_named([memory for memory in memories if memory.meets(spans)], names),
+            shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
             writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
         )
+        self._earlier.keep(result)
         return result
 
     def _gradients(
@@ -64,9 +74,9 @@ class Rehearsal:
     ) -> RehearsedGradients:
         import torch
 
-        own = [value.clone() if isinstance(value, torch.Tensor) else value for value in arguments]
+        own = as_received(list(arguments))
         inputs = [own[place].requires_grad_() for place in wrt]
-        result = self._call(target, own, keywords)
+        result = self._observed(target, own, as_received(keywords))
         parameters = dict(target.named_parameters()) if isinstance(target, torch.nn.Module) else {}
         outputs = list(result) if isinstance(result, tuple) else [result]
         pairs = [(out, given) for out, given in zip(outputs, cotangents, strict=False) if given is not None]
@@ -76,9 +86,8 @@ class Rehearsal:
         if flowing:
             starts, given = [out for out, _ in flowing], [cotangent for _, cotangent in flowing]
             found = torch.autograd.grad(starts, wanted, given, allow_unused=True)
-        detached = tuple(out.detach() if isinstance(out, torch.Tensor) else out for out in outputs)
         by_name = dict(zip(parameters, found[len(inputs) :], strict=True))
-        return RehearsedGradients(detached, tuple(found[: len(inputs)]), by_name)
+        return RehearsedGradients(_copied(result), tuple(found[: len(inputs)]), by_name)
 
 
 class RehearsedGradients:
@@ -98,7 +107,7 @@ class RehearsedModule:
         self._instance = instance
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        return _detached(self._rehearsal._call(self._instance, arguments, keywords))
+        return _copied(self._rehearsal._call(self._instance, arguments, keywords))
 
     def gradients(
         self, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
@@ -129,10 +138,21 @@ class RehearsedModule:
         self._instance.to(getattr(torch, dtype))
 
 
-def _detached(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_detached(item) for item in value)
-    return value.detach() if hasattr(value, "detach") else value
+def as_received(value: Any) -> Any:
+    """Give a value as it arrives on the other side of the wire, with its memory laid out as it was."""
+    blobs = Blobs()
+    packed = pack(value, blobs, layout=True)
+    payload = memoryview(bytearray(b"".join(blobs.chunks())))
+    return unpack(packed, split_blobs(payload, blob_lengths(blobs)), layout=True)
+
+
+def _copied(value: Any) -> Any:
+    """Give a result as it would arrive from another process: nothing that happens later can change it."""
+    if isinstance(value, list | tuple):
+        return type(value)(_copied(item) for item in value)
+    if is_tensor(value):
+        return value.detach().clone()
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _named(memories: Sequence[Memory], names: Sequence[str]) -> tuple[str, ...]:
@@ -140,10 +160,6 @@ def _named(memories: Sequence[Memory], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _seed() -> None:
-    import sys
-
-    import numpy as np
-
     np.random.seed(SEED)
     torch = sys.modules.get("torch")
     if torch is not None:

@@ -1,5 +1,7 @@
 """Wrong softmaxes: each fault is a switch at the line where it bites."""
 
+from typing import Any
+
 import numpy as np
 
 from autograder.faults.family import NONE, Family, Fault, Faults, Probe, Same
@@ -108,7 +110,7 @@ SUM_DROPS_THE_AXIS = Fault(
 LAST_OF_TWO_AXES = Fault(
     "axis_one_by_default",
     place="axis",
-    en="The last axis is taken to be axis 1, which is true of matrices only. How do you name the last axis of any array?",
+    en="The last axis is taken to be axis 1, which is true of matrices only. How is the last axis of any array named?",
     zh="把最后一个轴当成了第 1 轴，这只对矩阵成立。怎样表示任意数组的最后一个轴？",
 )
 EPSILON_IN_THE_DENOMINATOR = Fault(
@@ -121,7 +123,7 @@ EPSILON_IN_THE_DENOMINATOR = Fault(
 DIVIDED_BY_THE_LARGEST = Fault(
     "divided_by_the_largest",
     place="denominator",
-    en="The exponentials are divided by the largest of them instead of by their sum. What should the weights add up to?",
+    en="The exponentials are divided by the largest of them, not by their sum. What should the weights add up to?",
     zh="指数除以的是其中最大的一个，而不是它们的和。权重加起来应该等于几？",
 )
 UNIFORM_WHERE_NOTHING_IS_LEFT = Fault(
@@ -135,7 +137,7 @@ UNIFORM_WHERE_NOTHING_IS_LEFT = Fault(
 NAN_WHERE_NOTHING_IS_LEFT = Fault(
     "nan_where_nothing_is_left",
     place="fully masked slice",
-    en="A slice that is all -inf becomes NaN: -inf minus -inf, or 0 divided by 0. Which of the two happens in your code?",
+    en="A slice that is all -inf becomes NaN: -inf minus -inf, or 0 divided by 0. Which of them happens in your code?",
     zh="全是 -inf 的切片变成了 NaN：要么是 -inf 减 -inf，要么是 0 除以 0。你的代码里发生的是哪一个？",
     seen_in=("pytorch/pytorch#25110",),
 )
@@ -263,9 +265,7 @@ POWERS_OF_TWO = Fault(
 _buffer: dict[tuple[int, ...], np.ndarray] = {}
 
 
-def softmax(
-    scores: np.ndarray, axis: int = -1, temperature: float = 1.0, *, faults: Faults = NONE
-) -> np.ndarray:
+def softmax(scores: np.ndarray, axis: int = -1, temperature: float = 1.0, *, faults: Faults = NONE) -> np.ndarray:
     """Return the weights, wrong in the ways of `faults`."""
     refuse(temperature, faults)
     dtype = dtype_of(scores, temperature, faults)
@@ -288,7 +288,7 @@ def refuse(temperature: float, faults: Faults) -> None:
         raise ValueError(f"temperature must be above 0, not {temperature}")
 
 
-def dtype_of(scores: np.ndarray, temperature: float, faults: Faults) -> np.dtype:
+def dtype_of(scores: np.ndarray, temperature: float, faults: Faults) -> np.dtype[Any]:
     """Choose the dtype of the result."""
     floating = np.issubdtype(scores.dtype, np.floating)
     if ALWAYS_FLOAT64 in faults:
@@ -328,7 +328,8 @@ def logits_of(scores: np.ndarray, axis: int | None, temperature: float, faults: 
     with np.errstate(all="ignore"):
         if DIVIDED_BEFORE_THE_SHIFT in faults:
             # As in code that computes in the dtype of the scores throughout.
-            exact, temperature = (exact / temperature).astype(dtype_of(scores, 1.0, NONE)).astype(np.float64), 1.0
+            exact = np.asarray(exact / temperature, dtype_of(scores, 1.0, NONE)).astype(np.float64)
+            temperature = 1.0
         logits = divided(exact, peak_of(exact, axis, faults), temperature, faults)
     return np.where(masked, -np.inf, logits)
 
@@ -370,7 +371,7 @@ def divided(exact: np.ndarray, peak: np.ndarray, temperature: float, faults: Fau
     return shifted / (half * temperature)
 
 
-def normalised(exponentials: np.ndarray, axis: int | None, dtype: np.dtype, faults: Faults) -> np.ndarray:
+def normalised(exponentials: np.ndarray, axis: int | None, dtype: np.dtype[Any], faults: Faults) -> np.ndarray:
     """Divide the exponentials by their sum, or by what a fault takes for it."""
     keep = SUM_DROPS_THE_AXIS not in faults
     if ADDED_ONE_BY_ONE_IN_HALF_PRECISION in faults and dtype == np.float16 and exponentials.size and axis is not None:
@@ -395,7 +396,8 @@ def divided_where_something_is_left(
     with np.errstate(invalid="ignore"):
         weights = exponentials / np.where(empty, 1.0, total)
     if NAN_WHERE_NOTHING_IS_LEFT in faults:
-        return np.where(empty, np.nan, weights)
+        # With the warning that 0 / 0 gives.
+        return exponentials / total
     if UNIFORM_WHERE_NOTHING_IS_LEFT in faults:
         count = exponentials.size if axis is None else exponentials.shape[axis]
         return np.where(empty, 1.0 / max(1, count), weights)
@@ -419,24 +421,42 @@ def kept(weights: np.ndarray) -> np.ndarray:
     return buffer
 
 
-_TWO_ROWS = np.array([[0.5, -1.0, 2.0], [3.0, 1.5, -2.0]])
-_INF = np.inf
+ROWS = np.array([[0.5, -1.0, 2.0], [3.0, 1.5, -2.0]])
+INF = np.inf
+
+WHERE_NOTHING_IS_LEFT = (UNIFORM_WHERE_NOTHING_IS_LEFT, NAN_WHERE_NOTHING_IS_LEFT, WARNS_WHERE_NOTHING_IS_LEFT)
+NEVER_ZERO = "with the constant in it no sum is 0"
+NEVER_MASKED = "no score is -inf any more, so no slice is fully masked"
 
 
-def _warned(module):
-    module.softmax(np.array([[1.0, 2.0], [-_INF, -_INF]]))
-    return sorted({category for category, _ in module.last.warnings})
+def _refused(module: Any, temperature: float) -> bool:
+    try:
+        module.softmax(np.array([0.0, 1.0]), temperature=temperature)
+    except ValueError:
+        return True
+    return False
 
 
-def _modified(module):
-    module.softmax(_TWO_ROWS.copy())
+def _is_exact(module: Any) -> list[bool]:
+    weights = module.softmax(np.array([0.1, 0.3]))
+    exact = np.exp([0.1, 0.3]) / np.exp([0.1, 0.3]).sum()
+    return [bool(abs(weights[0] - exact[0]) < 1e-14), bool(abs(weights.sum() - 1) < 1e-14)]
+
+
+def _warned(module: Any) -> bool:
+    module.softmax(np.array([[1.0, 2.0], [-INF, -INF]]))
+    return any(category == "RuntimeWarning" for category, _ in module.last.warnings)
+
+
+def _modified(module: Any) -> list[str]:
+    module.softmax(ROWS.copy())
     return list(module.last.modified)
 
 
-def _earlier(module):
-    first = module.softmax(np.array([0.0, 1.0]))
+def _shared(module: Any) -> list[str]:
     module.softmax(np.array([0.0, 1.0]))
-    return [first, list(module.last.shared)]
+    module.softmax(np.array([0.0, 1.0]))
+    return list(module.last.shared)
 
 
 FAMILY = Family(
@@ -446,7 +466,47 @@ FAMILY = Family(
     probes=(
         Probe("two scores", lambda module: module.softmax(np.array([0.0, 1.0]))),
         Probe("a temperature", lambda module: module.softmax(np.array([0.0, 1.0]), temperature=4.0)),
-        Probe("two rows", lambda module: module.softmax(_TWO_ROWS)),
-        Probe("columns", lambda module: module.softmax(_TWO_ROWS, axis=0)),
+        Probe("two rows", lambda module: module.softmax(ROWS)),
+        Probe("columns", lambda module: module.softmax(ROWS, axis=0)),
+        Probe("three axes", lambda module: module.softmax(ROWS[None])),
+        Probe("ties high up", lambda module: module.softmax(np.array([1000.0, 1000.0]))),
+        Probe("one score high up", lambda module: module.softmax(np.array([2000.0, 0.0]))),
+        Probe("ties far down", lambda module: module.softmax(np.array([-1000.0, -1000.0]))),
+        Probe("rows far apart", lambda module: module.softmax(np.array([[0.0, 0.0], [-1000.0, -1000.0]]))),
+        Probe("one of two masked", lambda module: module.softmax(np.array([0.0, -INF])) == 0),
+        Probe("a mask and heat", lambda module: module.softmax(np.array([0.0, -INF]), temperature=1e17)),
+        Probe("everything masked", lambda module: module.softmax(np.array([-INF, -INF]))),
+        Probe("a warning", _warned),
+        Probe("the lowest score", lambda module: module.softmax(np.array([np.finfo(np.float64).min, -INF]))),
+        Probe("integers", lambda module: module.softmax(np.array([1, 2]))),
+        Probe("float32", lambda module: module.softmax(np.array([0.0, 1.0], np.float32))),
+        Probe(
+            "a temperature with a dtype",
+            lambda module: module.softmax(np.array([0.0, 1.0], np.float32), temperature=np.float64(2.0)),
+        ),
+        Probe("cold", lambda module: module.softmax(np.array([30.0, 10.0]), temperature=1e-307)),
+        Probe("cold in float16", lambda module: module.softmax(np.array([3.0, 1.0], np.float16), temperature=1e-300)),
+        Probe("nothing", lambda module: module.softmax(np.zeros((2, 0)))),
+        Probe("a negative temperature", lambda module: _refused(module, -1.0)),
+        Probe("a temperature of zero", lambda module: _refused(module, 0.0)),
+        Probe("the last digits", _is_exact),
+        Probe("a long sum", lambda module: module.softmax(np.zeros(4096, np.float16))[:1]),
+        Probe("transposed", lambda module: module.softmax(ROWS.T)),
+        Probe("the argument afterwards", _modified),
+        Probe("two results", _shared),
+    ),
+    same=(
+        *(
+            Same(frozenset([EPSILON_IN_THE_DENOMINATOR, other]), frozenset([EPSILON_IN_THE_DENOMINATOR]), NEVER_ZERO)
+            for other in WHERE_NOTHING_IS_LEFT
+        ),
+        *(
+            Same(frozenset([MINUS_INFINITY_MADE_FINITE, other]), frozenset([MINUS_INFINITY_MADE_FINITE]), NEVER_MASKED)
+            for other in WHERE_NOTHING_IS_LEFT
+        ),
+        *(
+            Same(frozenset([shift, NOTHING_HAS_NO_MAXIMUM]), frozenset([shift]), "no maximum is taken")
+            for shift in (NO_SHIFT, SHIFTED_BY_THE_MEAN)
+        ),
     ),
 )

@@ -18,7 +18,7 @@ from rich.text import Text
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.text import attributed, number, visible, visible_lines
-from autograder.report import CheckResult, ExerciseResult, Outcome, Report, alphabetical
+from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -205,7 +205,8 @@ def show_exercise(console: Console, result: ExerciseResult, feedback: str, sente
         console.print(_Indented(Text("not written yet"), 2))
     elif feedback != "none":
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
-        console.print(Group(*_check_lines(result, feedback, sentence_of, signs)))
+        lines = [*_diagnosis_lines(result.diagnosis, feedback), *_check_lines(result, feedback, sentence_of, signs)]
+        console.print(Group(*lines))
     console.print()
 
 
@@ -227,6 +228,18 @@ def _headline(result: ExerciseResult) -> Text:
         facts.append(f"{number(result.earned)} of {number(result.points)} points")
     line = Text(result.name, style="bold green" if result.passed else "bold red")
     return line.append("".join(["  ", ", ".join(facts)] if facts else []), style="not bold default")
+
+
+def _diagnosis_lines(diagnoses: Sequence[Diagnosis], feedback: str, language: str = "en") -> Iterable[RenderableType]:
+    """Yield the mistakes that explain what was seen, each with the smallest input that shows it."""
+    if not diagnoses or feedback == "title":
+        return
+    many = len(diagnoses) > 1
+    yield Text("  these mistakes together explain it:" if many else "  this mistake explains it:", style="bold")
+    for diagnosis in diagnoses:
+        yield _Indented(_lines(diagnosis.explanation.get(language, diagnosis.fault)), 6)
+        if feedback == "full" and diagnosis.counterexample:
+            yield _Indented(_lines(diagnosis.counterexample), 6)
 
 
 def _check_lines(

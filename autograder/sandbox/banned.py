@@ -134,7 +134,7 @@ class Watch:
 
     @contextmanager
     def watching(self, *, calls: bool = True) -> Iterator[None]:
-        """Watch the code in this block: with `calls` by the profile hook, and where kernels are open by torch's mode."""
+        """Watch this block: with `calls` by the profile hook, and where kernels are open by torch's mode."""
         if not self._patterns:
             yield
             return

@@ -1,0 +1,160 @@
+"""Which mistake explains what was seen: the smallest set of known faults that answers every probe as the learner does.
+
+A learner's function is asked a few short questions, and a family's implementation is asked the same with one fault in
+it, then with two. Where nothing answers alike, or several different things do, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.counterexample import cut, show
+from autograder.course import Course
+from autograder.faults.answers import Answer, alike, answer_to
+from autograder.faults.family import NONE, Family, Fault, Faults
+from autograder.faults.rehearsal import Rehearsal
+from autograder.faults.shelf import Families
+from autograder.report import Diagnosis
+from autograder.sandbox.learner import Learner, LearnerEnded
+from autograder.session import shown_call
+
+NOT_WRITTEN = ("NotImplementedError", "NotDefined")
+
+
+class Diagnostician:
+    """Explains failures; what the families answer is computed once and kept."""
+
+    def __init__(self, course: Course) -> None:
+        self._families = Families(course)
+        self._known: dict[str, KnownAnswers] = {}
+
+    def explain(self, exercise: str, learner: Learner) -> list[Diagnosis]:
+        """Name the faults that the learner's module shows, the one seen on the smallest probe first; or none.
+
+        Nothing is asked of a module that ran out of time: it would only do so again.
+        """
+        family = self._families.of(exercise)
+        if family is None or learner.time_outs or learner.out_of_time:
+            return []
+        seen = Seen.of(family, learner)
+        if seen is None:
+            return []
+        known = self._known.setdefault(exercise, KnownAnswers(family))
+        comparison = Comparison(known, seen)
+        return [comparison.describe(fault) for fault in comparison.faults()]
+
+
+class Seen:
+    """What a learner's module answered to the probes, and the call that each of them ended with."""
+
+    def __init__(self, answers: Sequence[Answer], calls: Sequence[str]) -> None:
+        self.answers = answers
+        self.calls = calls
+
+    @classmethod
+    def of(cls, family: Family, learner: Learner) -> Seen | None:
+        """Ask every probe; None where the process ended, or something is not written yet."""
+        answers, calls = [], []
+        for probe in family.probes:
+            learner.last_call = None
+            try:
+                answer = answer_to(probe, learner)
+            except LearnerEnded:
+                return None
+            if answer.raised in NOT_WRITTEN:
+                return None
+            answers.append(answer)
+            calls.append(shown_call(learner))
+        return cls(answers, calls)
+
+
+class KnownAnswers:
+    """What a family answers to its probes. Answers that are alike have the same number; the right one has 0."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self.distinct: list[list[Answer]] = [[] for _ in family.probes]
+        self._modules: dict[Faults, Rehearsal] = {}
+        self._numbers: dict[tuple[int, Faults], int] = {}
+        for position in range(len(family.probes)):
+            self.number(position, NONE)
+
+    def number(self, position: int, faults: Faults) -> int:
+        """Give the number of what the family answers to a probe with these faults in it."""
+        if (position, faults) not in self._numbers:
+            self._numbers[position, faults] = self._asked(position, faults)
+        return self._numbers[position, faults]
+
+    def _asked(self, position: int, faults: Faults) -> int:
+        module = self._modules.setdefault(faults, Rehearsal(self.family, faults))
+        answer = answer_to(self.family.probes[position], module)
+        known = self.distinct[position]
+        for number, other in enumerate(known):
+            if alike(answer, other):
+                return number
+        known.append(answer)
+        return len(known) - 1
+
+
+class Comparison:
+    """A learner's answers beside those of a family."""
+
+    def __init__(self, known: KnownAnswers, seen: Seen) -> None:
+        self._known = known
+        self._seen = seen
+        self._verdicts: dict[tuple[int, int], bool] = {}
+        self._wrong = [position for position in range(len(seen.answers)) if not self._is_answered(position, NONE)]
+
+    def faults(self) -> list[Fault]:
+        """Give the smallest set of faults that answers like this, the one that shows first in front."""
+        if not self._wrong:
+            return []
+        for candidates in (self._known.family.singles(), self._known.family.pairs()):
+            matching = [faults for faults in candidates if self._explains(faults)]
+            if matching:
+                # What all of them have in common is certain; where that is nothing, to name one would be a guess.
+                certain = frozenset.intersection(*matching)
+                return sorted(certain, key=lambda fault: (self._first_shown(fault), fault.name))
+        return []
+
+    def describe(self, fault: Fault) -> Diagnosis:
+        """Put a fault into the words of a report."""
+        position = self._first_shown(fault)
+        right = self._known.distinct[position][0]
+        shown = _shown(self._seen.calls[position], self._seen.answers[position], right)
+        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown)
+
+    def _explains(self, faults: Faults) -> bool:
+        # What was answered wrongly first: it tells most of them apart.
+        positions = [*self._wrong, *range(len(self._seen.answers))]
+        return all(self._is_answered(position, faults) for position in positions)
+
+    def _is_answered(self, position: int, faults: Faults) -> bool:
+        number = self._known.number(position, faults)
+        if (position, number) not in self._verdicts:
+            answer = self._known.distinct[position][number]
+            self._verdicts[position, number] = alike(self._seen.answers[position], answer)
+        return self._verdicts[position, number]
+
+    def _first_shown(self, fault: Fault) -> int:
+        """Give the first probe that was answered wrongly, and would be with this fault alone."""
+        alone = frozenset([fault])
+        return next((place for place in self._wrong if self._known.number(place, alone) != 0), self._wrong[0])
+
+
+def _shown(call: str, answer: Answer, right: Answer) -> str:
+    """Show a call, what came of it, and what would be right, where that can be read at a glance."""
+    for told in (_value_of, _dtype_of):
+        found, wanted = told(answer), told(right)
+        if found and wanted and found != wanted:
+            return cut(f"{call} → {found} ≠ {wanted}")
+    return call
+
+
+def _value_of(answer: Answer) -> str:
+    # A list is what a probe has made of several calls, or of what a call left behind.
+    return answer.raised or ("" if isinstance(answer.value, list | bool) else show(answer.value))
+
+
+def _dtype_of(answer: Answer) -> str:
+    return str(getattr(answer.value, "dtype", ""))
