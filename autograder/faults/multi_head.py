@@ -1,11 +1,13 @@
 """Wrong multi-head attentions: each fault is a switch at the line where it bites."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from autograder.faults.family import NONE, Family, Fault, Faults
+from autograder.faults.family import NONE, Family, Fault, Faults, Probe, Same
 
 SPLIT_WITHOUT_THE_SWAP = Fault(
     "split_without_the_swap",
@@ -71,10 +73,10 @@ BIAS_ARGUMENT_IGNORED = Fault(
 LAYERS_COPIED_AT_THE_FIRST_CALL = Fault(
     "layers_copied_at_the_first_call",
     place="copied layers",
-    en="Weights and biases are copied at the first call (to stack them into one matrix, say) and used from then "
-    "on, so what is loaded or learned later has no effect. When does such a copy go out of date?",
-    zh="第一次调用时把权重和偏置复制了一份（比如为了拼成一个大矩阵），以后一直用这一份，之后再加载或训练出的参数都"
-    "不起作用。这样的副本什么时候会过期？",
+    en="What is loaded or learned after the first call has no effect: weights and biases were copied then, to "
+    "stack them into one matrix, say. When does such a copy go out of date?",
+    zh="第一次调用之后再加载或训练出的参数都不起作用：那时把权重和偏置复制了一份（比如为了拼成一个大矩阵），以后一"
+    "直用它。这样的副本什么时候会过期？",
 )
 WEIGHT_MATRIX_TURNED = Fault(
     "weight_matrix_turned",
@@ -119,7 +121,6 @@ OUTPUT_NOT_PROJECTED = Fault(
     place="output layer",
     en="The merged heads are returned without going through `out_proj`. What mixes the results of the heads?",
     zh="各个头合并之后直接返回，没有经过 `out_proj`。各个头的结果靠什么混合起来？",
-    seen_in=("rasbt/LLMs-from-scratch#857",),
 )
 KEY_DEFAULTS_TO_THE_VALUE = Fault(
     "key_defaults_to_the_value",
@@ -177,7 +178,6 @@ NORMALISED_OVER_THE_QUERIES = Fault(
     en="The softmax runs over the queries, so it is the columns of the weights that sum to 1. Who shares out the "
     "attention, the query or the key?",
     zh="softmax 是沿着 query 的轴做的，所以和为 1 的是权重矩阵的列。分配注意力的是 query 还是 key？",
-    seen_in=("jadore801120/attention-is-all-you-need-pytorch#52",),
 )
 NORMALISED_OVER_THE_HEADS = Fault(
     "normalised_over_the_heads",
@@ -185,7 +185,7 @@ NORMALISED_OVER_THE_HEADS = Fault(
     en="The softmax runs over the heads, as if they competed for a key. Every head has a distribution of its own: "
     "along which axis?",
     zh="softmax 是沿着头的轴做的，好像各个头在争同一个 key。每个头都有自己的分布：它沿哪个轴？",
-    seen_in=("PetrochukM/PyTorch-NLP#2",),
+    seen_in=("jadore801120/attention-is-all-you-need-pytorch#52", "PetrochukM/PyTorch-NLP#2"),
 )
 SEQUENCE_TAKEN_FOR_THE_BATCH = Fault(
     "sequence_taken_for_the_batch",
@@ -198,10 +198,10 @@ SEQUENCE_TAKEN_FOR_THE_BATCH = Fault(
 QUERY_VIEWED = Fault(
     "query_viewed",
     place="memory layout",
-    en="The query is flattened with `view`, which fails for tensors that do not lie in memory in the order of "
-    "their axes, as after a transposition. Which operation copies where it has to?",
-    zh="query 用 `view` 展平，而转置之类的操作会让张量在内存里不再按轴的顺序排列，这时 `view` 就会报错。哪个操作会"
-    "在需要时自动复制？",
+    en="A query whose numbers do not lie in memory in the order of its axes, as after a transposition, ends in an "
+    "error: `view` cannot flatten it. Which operation copies where it has to?",
+    zh="query 经过转置之类的操作后，在内存里不再按轴的顺序排列，这时会报错：`view` 没法把它展平。哪个操作会在需要"
+    "时自动复制？",
     seen_in=("facebookresearch/fairseq#2598", "NVIDIA/Megatron-LM#875"),
 )
 MASK_READ_THE_OTHER_WAY_ROUND = Fault(
@@ -254,9 +254,9 @@ QUERY_AXIS_FOR_KEY_AXIS = Fault(
 MASKS_IN_ANOTHER_ORDER_THAN_HEADS = Fault(
     "masks_in_another_order_than_heads",
     place="mask of a sequence",
-    en="Heads and batch are joined into one axis, but the masks are repeated in another order, so heads get the "
-    "mask of another sequence. In `repeat` and `repeat_interleave`, which index runs faster?",
-    zh="头和批次合成了一个轴，mask 却按另一种顺序重复，于是有的头用了别的序列的 mask。`repeat` 和 "
+    en="Some heads get the mask of another sequence, as when heads and batch are joined into one axis and the "
+    "masks are repeated in another order. In `repeat` and `repeat_interleave`, which index runs faster?",
+    zh="有的头用了别的序列的 mask，比如头和批次合成了一个轴，mask 却按另一种顺序重复。`repeat` 和 "
     "`repeat_interleave` 里，变化得更快的各是哪个下标？",
     seen_in=("ArrowLuo/CLIP4Clip#22", "line/lighthouse#77"),
 )
@@ -266,7 +266,6 @@ HEADS_GUESSED_BY_THEIR_NUMBER = Fault(
     en="A first mask axis as long as there are heads is taken for the heads. With as many sequences as heads that "
     "guess is wrong: what tells the two apart?",
     zh="mask 的第一个轴如果和头数一样长，就被当成了头的轴。序列数正好等于头数时就猜错了：靠什么才能分清这两个轴？",
-    seen_in=("pytorch/pytorch#64706",),
 )
 THREE_DIMENSIONS_TAKEN_FOR_BATCH = Fault(
     "three_dimensions_taken_for_batch",
@@ -346,6 +345,7 @@ HEAD_OUTPUTS_DROPPED = Fault(
     "mean for a query not to see a key for once?",
     zh="dropout 作用在各个头的输出上，一个特征一个特征地丢，而不是作用在权重上。让 query 这一次看不到某个 key，该"
     "丢的是什么？",
+    seen_in=("cs231n/cs231n.github.io#278",),
 )
 OUTPUT_DROPPED = Fault(
     "output_dropped",
@@ -360,7 +360,6 @@ KEPT_WEIGHTS_NOT_SCALED = Fault(
     en="Weights that are kept stay as they are, so in training the output is too small on average. What should be "
     "the same with dropout and without?",
     zh="留下来的权重没有放大，训练时的输出平均来说就偏小了。有没有 dropout，什么应该保持一样？",
-    seen_in=("cs231n/cs231n.github.io#278",),
 )
 KEPT_WEIGHTS_SUM_TO_ONE = Fault(
     "kept_weights_sum_to_one",
@@ -407,7 +406,6 @@ ALWAYS_FLOAT32 = Fault(
     place="dtype",
     en="float32 comes back whatever came in. What should the dtype of the result depend on?",
     zh="不管输入是什么，返回的都是 float32。结果的 dtype 应该由什么决定？",
-    seen_in=("mahmoodlab/TITAN#11",),
 )
 
 
@@ -423,7 +421,7 @@ def split_heads(x: Tensor, n_heads: int, *, faults: Faults = NONE) -> Tensor:
         n_heads, d_head = d_head, n_heads
     if SPLIT_WITHOUT_THE_SWAP in faults:
         return whole.reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
-    return whole.unflatten(-1, (n_heads, d_head)).transpose(-3, -2)
+    return whole.reshape(*x.shape[:-1], n_heads, d_head).transpose(-3, -2)
 
 
 def merge_heads(x: Tensor, *, faults: Faults = NONE) -> Tensor:
@@ -461,12 +459,13 @@ class MultiHeadAttention(nn.Module):
         scores = scores_of(queries, keys, self.n_heads, self.faults)
         mask = mask_of(allowed, scores.shape, self.n_heads, self.faults)
         weights = weights_of(scores, mask, self.faults)
-        used = self.perhaps_dropped(weights)
-        merged = merge_heads(self.perhaps_dropped(used @ values, HEAD_OUTPUTS_DROPPED), faults=self.faults)
+        used = self.perhaps_dropped(weights, here=not {HEAD_OUTPUTS_DROPPED, OUTPUT_DROPPED} & self.faults)
+        averages = self.perhaps_dropped(used @ values, here=HEAD_OUTPUTS_DROPPED in self.faults)
+        merged = merge_heads(averages, faults=self.faults)
         output = merged if OUTPUT_NOT_PROJECTED in self.faults else self.layer("out_proj", merged)
         if EMPTIED_AFTER_THE_OUTPUT_LAYER in self.faults and mask is not None:
-            output = output * mask.any(dim=-1).any(dim=1)[..., None]  # (batch, n_queries, 1)
-        output = self.perhaps_dropped(output, OUTPUT_DROPPED)
+            output = output.masked_fill(~mask.any(dim=-1).any(dim=1)[..., None], 0.0)  # (batch, n_queries, 1)
+        output = self.perhaps_dropped(output, here=OUTPUT_DROPPED in self.faults)
         return returned(output, used if WEIGHTS_AFTER_DROPOUT in self.faults else weights, self.faults)
 
     def heads_of(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
@@ -491,10 +490,8 @@ class MultiHeadAttention(nn.Module):
             weight = weight.T
         return nn.functional.linear(x, weight, None if BIASES_FORGOTTEN in self.faults else bias)
 
-    def perhaps_dropped(self, x: Tensor, where: Fault | None = None) -> Tensor:
-        """Drop some of `x` if this is the place for it; the right place is the one without a name."""
-        misplaced = {HEAD_OUTPUTS_DROPPED, OUTPUT_DROPPED} & self.faults
-        here = where in misplaced if where else not misplaced
+    def perhaps_dropped(self, x: Tensor, here: bool) -> Tensor:
+        """Drop some of `x` if this is the place for it."""
         active = (self.training or DROPOUT_ALWAYS in self.faults) and DROPOUT_NEVER not in self.faults
         return dropped(x, self.dropout, self.faults) if here and active and self.dropout > 0 else x
 
@@ -528,13 +525,11 @@ def mask_of(allowed: Tensor | None, shape: torch.Size, n_heads: int, faults: Fau
     if allowed is None or unheeded(allowed, shape, faults):
         return None
     mask = laid_out(with_four_axes(allowed, faults), shape, n_heads, faults)
-    if MASK_READ_THE_OTHER_WAY_ROUND in faults:
-        return ~mask
     if ROWS_OPENED_IN_PLACE in faults:
         mask, empty = mask.clone(), ~allowed.any(dim=-1, keepdim=True)
         if empty.any():
             allowed.masked_fill_(empty, True)
-    return mask
+    return ~mask if MASK_READ_THE_OTHER_WAY_ROUND in faults else mask
 
 
 def unheeded(allowed: Tensor, shape: torch.Size, faults: Faults) -> bool:
@@ -622,9 +617,252 @@ def returned(output: Tensor, weights: Tensor, faults: Faults) -> tuple[Tensor, T
     return (output.float(), weights.float()) if ALWAYS_FLOAT32 in faults else (output, weights)
 
 
+LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+def tensor(*rows: Any) -> Tensor:
+    """Make a tensor of float64."""
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def mask(*rows: str) -> Tensor:
+    """Read a mask from words of 1 (may be read) and 0."""
+    return torch.tensor([[cell == "1" for cell in row] for row in rows])
+
+
+def passing(d_model: int) -> dict[str, Tensor]:
+    """Make weights that pass everything through, and an output bias."""
+    state = {f"{layer}.weight": torch.eye(d_model, dtype=torch.float64) for layer in LAYERS}
+    state |= {f"{layer}.bias": torch.zeros(d_model, dtype=torch.float64) for layer in LAYERS}
+    return state | {"out_proj.bias": torch.arange(1.0, 1.0 + d_model, dtype=torch.float64)}
+
+
+def reading(d_model: int) -> dict[str, Tensor]:
+    """Make weights that give all keys the same weight, and an output bias."""
+    return passing(d_model) | {"q_proj.weight": torch.zeros(d_model, d_model, dtype=torch.float64)}
+
+
+def mixing(d_model: int) -> dict[str, Tensor]:
+    """Make weights that differ from layer to layer and from their transposes, biases too."""
+    row, column = torch.meshgrid(*2 * [torch.arange(d_model, dtype=torch.float64)], indexing="ij")
+    state = {f"{layer}.weight": ((3 * row + 5 * column + 2 * n) % 7 - 3) / 4 for n, layer in enumerate(LAYERS)}
+    return state | {f"{layer}.bias": (row[:, 0] + n) / 2 for n, layer in enumerate(LAYERS)}
+
+
+def made(module: Any, state: dict[str, Tensor], n_heads: int, dtype: str = "float64", **options: Any) -> Any:
+    """Make a module with these weights."""
+    instance = module.new("MultiHeadAttention", len(state["out_proj.bias"]), n_heads, **options)
+    instance.to(dtype)
+    instance.load({name: value.to(getattr(torch, dtype)) for name, value in state.items()})
+    return instance
+
+
+QUERY = tensor([[1, 0, 2, 0], [0, 1, 0, 1], [2, 1, 1, 0]], [[0, 1, 1, 1], [1, 1, 0, 2], [0, 0, 1, 0]])
+KEY = tensor([[0, 1, 1, 0], [1, 0, 0, 2], [1, 1, 0, 1]], [[1, 0, 0, 1], [0, 2, 1, 0], [1, 0, 2, 1]])
+VALUE = tensor([[1, 0, 2, 0], [4, 1, 0, 3], [0, 5, 1, 0]], [[0, 3, 1, 6], [2, 0, 4, 1], [1, 2, 0, 5]])
+TWO_POSITIONS = tensor([[1, 4], [16, 2]])
+TWO_SEQUENCES = tensor([[1, 4], [16, 2]], [[3, 5], [0, 7]])
+THREE_SEQUENCES = tensor(*([[4.0**n] * 6, [2 * 4.0**n] * 6, [3 * 4.0**n] * 6] for n in range(3)))
+# A mask for each sequence, in which every query has a key and every key a query.
+ONE_MASK_EACH = torch.stack([mask("111", "110", "011"), mask("110", "011", "111"), mask("101", "111", "100")])[:, None]
+NOTHING_FOR_THE_FIRST = mask("000", "111", "110")
+
+
+def asked(state: dict[str, Tensor], n_heads: int, *sources: Tensor, **options: Tensor) -> Callable[[Any], Any]:
+    """Ask a module for output and weights."""
+
+    def ask(module: Any) -> list[Any]:
+        fresh = {name: option.clone() for name, option in options.items()}
+        return list(made(module, state, n_heads)(*sources, **fresh))
+
+    return ask
+
+
+def only_the_output(
+    state: dict[str, Tensor], n_heads: int, *sources: Tensor, **options: Tensor
+) -> Callable[[Any], Any]:
+    """Ask a module for its output."""
+    return lambda module: asked(state, n_heads, *sources, **options)(module)[0]
+
+
+def flowing_back(state: dict[str, Tensor], n_heads: int, *sources: Tensor, **options: Tensor) -> Callable[[Any], Any]:
+    """Ask what flows back to the sources from the output, from each number of it another part."""
+    cotangents = (torch.arange(QUERY.numel(), dtype=torch.float64).reshape(QUERY.shape),)
+
+    def ask(module: Any) -> list[Any]:
+        fresh = {name: option.clone() for name, option in options.items()}
+        wrt = tuple(range(len(sources)))
+        return list(made(module, state, n_heads).gradients(*sources, cotangents=cotangents, wrt=wrt, **fresh).arguments)
+
+    return ask
+
+
+def refused(module: Any) -> bool:
+    """Ask for heads that do not fit into the width."""
+    module.new("MultiHeadAttention", 3, 2)
+    return False
+
+
+def names_without_bias(module: Any) -> list[str]:
+    """Ask which parameters are there without biases."""
+    return sorted(module.new("MultiHeadAttention", 2, 1, bias=False).state())
+
+
+def loaded_again(module: Any) -> Any:
+    """Load other weights after a call."""
+    instance = made(module, mixing(2), 1)
+    instance(TWO_POSITIONS)
+    instance.load(reading(2))
+    return instance(TWO_POSITIONS)[0]
+
+
+def modified(module: Any) -> list[str]:
+    """Ask which arguments a call changed."""
+    made(module, reading(2), 1)(TWO_SEQUENCES, allowed=mask("10", "00"))
+    return list(module.last.modified)
+
+
+def in_float16(module: Any) -> list[Any]:
+    """Calculate in half precision, with a mask."""
+    return list(made(module, reading(2), 1, "float16")(TWO_SEQUENCES.half(), allowed=mask("10", "11")))
+
+
+def all_dropped(module: Any) -> list[Any]:
+    """Ask for output and weights with p = 1, in training."""
+    return list(made(module, reading(2), 1, dropout=1.0)(TWO_POSITIONS))
+
+
+def all_dropped_in_evaluation(module: Any) -> Any:
+    """Ask for the output with p = 1, in evaluation."""
+    instance = made(module, reading(2), 1, dropout=1.0)
+    instance.eval()
+    return instance(TWO_POSITIONS)[0]
+
+
+def many_dropped(module: Any) -> list[Any]:
+    """Ask 300 queries at once with p = 0.75: the largest output, and which features are always alike.
+
+    Features 0 and 1 come from one head, and feature 2 is feature 0 once more.
+    """
+    copied = torch.eye(4, dtype=torch.float64)[[0, 1, 0, 3]]
+    state = reading(4) | {"out_proj.weight": copied, "out_proj.bias": torch.zeros(4, dtype=torch.float64)}
+    queries, keys = torch.zeros(1, 300, 4, dtype=torch.float64), tensor([[1, 1, 1, 1], [3, 3, 3, 3]])
+    output = made(module, state, 2, dropout=0.75)(queries, keys)[0]
+    return [output.max(), *(bool((output[..., 0] == output[..., other]).all()) for other in (1, 2))]
+
+
+_NO_MASK = "the mask is not used at all"
+_AFTERWARDS = (
+    "no score is hidden before the softmax, so there is no fill, and a row without anything readable is set to 0"
+)
+_NOTHING_DROPPED = "nothing is dropped, so it does not matter what or how"
+_ALREADY_ZERO = "without the bias of the output layer such a row is 0 already"
+
 FAMILY = Family(
     "multi_head",
     {"split_heads": split_heads, "merge_heads": merge_heads, "MultiHeadAttention": MultiHeadAttention},
     faults=tuple(value for value in list(globals().values()) if isinstance(value, Fault)),
-    probes=(),
+    probes=(
+        Probe("two positions split", lambda module: module.split_heads(torch.arange(12.0).reshape(1, 2, 6), 3)),
+        Probe("a matrix split", lambda module: module.split_heads(torch.arange(4.0).reshape(2, 2), 2)),
+        Probe("three features, two heads", lambda module: module.split_heads(torch.arange(3.0).reshape(1, 1, 3), 2)),
+        Probe("two heads merged", lambda module: module.merge_heads(torch.arange(12.0).reshape(1, 2, 3, 2))),
+        Probe("heads without a batch merged", lambda module: module.merge_heads(torch.arange(4.0).reshape(2, 2, 1))),
+        Probe("width 3, two heads", refused),
+        Probe("no bias", names_without_bias),
+        Probe("one position", asked(mixing(2), 1, tensor([[1, 2]]))),
+        Probe("two heads", asked(mixing(4), 2, QUERY, KEY, VALUE)),
+        Probe("value without key", only_the_output(passing(4), 4, QUERY, value=VALUE)),
+        Probe("a transposed query", only_the_output(reading(6), 1, THREE_SEQUENCES[:2].transpose(0, 1))),
+        Probe("one query, one of two keys", asked(reading(2), 1, tensor([[1, 4]]), TWO_POSITIONS, allowed=mask("10"))),
+        Probe(
+            "a mask for each of two sequences",
+            only_the_output(reading(6), 3, THREE_SEQUENCES[:2], allowed=ONE_MASK_EACH[:2]),
+        ),
+        Probe("as many sequences as heads", only_the_output(reading(6), 3, THREE_SEQUENCES, allowed=ONE_MASK_EACH)),
+        Probe("three dimensions", only_the_output(reading(2), 2, TWO_POSITIONS, allowed=mask("10", "11")[None])),
+        Probe("nothing for the first query", asked(reading(6), 2, THREE_SEQUENCES, allowed=NOTHING_FOR_THE_FIRST)),
+        Probe("nothing for anyone", only_the_output(passing(2), 1, TWO_SEQUENCES, allowed=mask("00", "00"))),
+        Probe("gradient of the query alone", flowing_back(passing(4), 4, QUERY)),
+        Probe(
+            "gradients with nothing for the first query",
+            flowing_back(passing(4), 4, QUERY, KEY, VALUE, allowed=NOTHING_FOR_THE_FIRST),
+        ),
+        Probe("other weights loaded after a call", loaded_again),
+        Probe("arguments changed", modified),
+        Probe("float16 with a mask", in_float16),
+        Probe("all dropped", all_dropped),
+        Probe("all dropped, in evaluation", all_dropped_in_evaluation),
+        Probe("many dropped", many_dropped),
+    ),
+    same=(
+        *(
+            Same(frozenset({MASK_WITHOUT_EFFECT, other}), frozenset({MASK_WITHOUT_EFFECT}), _NO_MASK)
+            for other in (
+                MASK_READ_THE_OTHER_WAY_ROUND,
+                ONE_QUERY_SEES_EVERYTHING,
+                NOTHING_READABLE_TAKEN_FOR_NO_MASK,
+                QUERY_AXIS_FOR_KEY_AXIS,
+                MASKS_IN_ANOTHER_ORDER_THAN_HEADS,
+                HEADS_GUESSED_BY_THEIR_NUMBER,
+                NAN_WHERE_NOTHING_IS_READABLE,
+                UNIFORM_WHERE_NOTHING_IS_READABLE,
+                NAN_FLOWS_BACK,
+                FILL_TOO_LARGE_FOR_HALF_PRECISION,
+            )
+        ),
+        *(
+            Same(frozenset({MASKED_AFTER_THE_SOFTMAX, other}), frozenset({MASKED_AFTER_THE_SOFTMAX}), _AFTERWARDS)
+            for other in (
+                NAN_WHERE_NOTHING_IS_READABLE,
+                UNIFORM_WHERE_NOTHING_IS_READABLE,
+                NAN_FLOWS_BACK,
+                FILL_TOO_LARGE_FOR_HALF_PRECISION,
+            )
+        ),
+        *(
+            Same(frozenset({DROPOUT_NEVER, other}), frozenset({DROPOUT_NEVER}), _NOTHING_DROPPED)
+            for other in (
+                HEAD_OUTPUTS_DROPPED,
+                OUTPUT_DROPPED,
+                KEPT_WEIGHTS_NOT_SCALED,
+                KEPT_WEIGHTS_SUM_TO_ONE,
+                NOTHING_DIVIDED_BY_NOTHING,
+                WEIGHTS_AFTER_DROPOUT,
+            )
+        ),
+        *(
+            Same(frozenset({other, WEIGHTS_AFTER_DROPOUT}), frozenset({other}), "the weights are not dropped")
+            for other in (HEAD_OUTPUTS_DROPPED, OUTPUT_DROPPED)
+        ),
+        *(
+            Same(frozenset({other, EMPTIED_AFTER_THE_OUTPUT_LAYER}), frozenset({other}), _ALREADY_ZERO)
+            for other in (BIASES_FORGOTTEN, OUTPUT_NOT_PROJECTED)
+        ),
+        Same(
+            frozenset({OUTPUT_NOT_PROJECTED, HEAD_OUTPUTS_DROPPED}),
+            frozenset({OUTPUT_NOT_PROJECTED, OUTPUT_DROPPED}),
+            "the merged heads are the output",
+        ),
+        Same(
+            frozenset({WEIGHTS_DETACHED, NAN_FLOWS_BACK}),
+            frozenset({WEIGHTS_DETACHED}),
+            "nothing flows back through the softmax",
+        ),
+        Same(
+            frozenset({FILL_TOO_LARGE_FOR_HALF_PRECISION, NAN_FLOWS_BACK}),
+            frozenset({FILL_TOO_LARGE_FOR_HALF_PRECISION}),
+            "with a finite fill no NaN comes up",
+        ),
+        Same(
+            frozenset({FILL_TOO_LARGE_FOR_HALF_PRECISION, NAN_WHERE_NOTHING_IS_READABLE}),
+            frozenset({FILL_TOO_LARGE_FOR_HALF_PRECISION, UNIFORM_WHERE_NOTHING_IS_READABLE}),
+            "with a finite fill all scores of such a row are equal",
+        ),
+        Same(
+            frozenset({MASK_READ_THE_OTHER_WAY_ROUND, NOTHING_READABLE_TAKEN_FOR_NO_MASK}),
+            frozenset({MASK_READ_THE_OTHER_WAY_ROUND}),
+            "a mask without any True, read the other way round, hides nothing",
+        ),
+    ),
 )
