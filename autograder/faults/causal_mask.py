@@ -356,10 +356,6 @@ _ANCHORS = (TOP_LEFT, TOP_LEFT_UNLESS_ONE, OFFSET_WITH_THE_WRONG_SIGN, OFFSET_NE
 _SQUARE = "a square mask has nothing before its first query, and its corners are one"
 
 
-def _hides(fault: Fault, hidden: tuple[Fault, ...], why: str) -> list[Same]:
-    return [Same(frozenset({fault, other}), frozenset({fault}), why) for other in hidden]
-
-
 def _shared(module: Any) -> list[str]:
     module.causal_mask(3)
     module.causal_mask(3)
@@ -370,6 +366,32 @@ def _writeable(module: Any) -> bool:
     module.causal_mask(2)
     return bool(module.last.writeable)
 
+
+_HIDES = (
+    (EVERYTHING_READABLE, (*_ANCHORS, POSITIONS_IN_A_BYTE), "no position is compared with another"),
+    (KEYS_IGNORED, (*_ANCHORS, HISTORY_HIDDEN, ONE_QUERY_NEEDS_NO_MASK), _SQUARE),
+    (ROWS_FOR_ALL_KEYS, (*_ANCHORS, HISTORY_HIDDEN, ONE_QUERY_NEEDS_NO_MASK), _SQUARE),
+    (
+        KEYS_IGNORED,
+        (ZERO_KEYS_TAKEN_FOR_NONE, MASK_OF_THE_LAST_CALL),
+        "the number of keys makes no difference, so it may be mistaken",
+    ),
+    (UPPER_TRIANGLE, (HISTORY_HIDDEN,), "what lies before a query is not read anyway"),
+    (TRUE_MEANS_BLOCKED, (HISTORY_HIDDEN,), "what lies before a query is False anyway"),
+    (TOP_LEFT, (HISTORY_HIDDEN,), "the first query is taken for the first position, with no history"),
+    (ZERO_REFUSED, (LAST_ROWS_OF_NONE,), "0 queries never get that far"),
+    (FEWER_KEYS_REFUSED, (OFFSET_NEVER_NEGATIVE,), "the offset is never negative"),
+    (FEWER_KEYS_REFUSED, (NEGATIVE_KEYS_ACCEPTED,), "a negative number of keys is below that of the queries"),
+    (ROOM_FOR_128, (POSITIONS_IN_A_BYTE,), "the positions that int8 cannot hold are cut off"),
+)
+_SAME = (
+    *(Same(frozenset({one, other}), frozenset({one}), why) for one, hidden, why in _HIDES for other in hidden),
+    Same(
+        frozenset({ONE_QUERY_NEEDS_NO_MASK, TOP_LEFT}),
+        frozenset({ONE_QUERY_NEEDS_NO_MASK, TOP_LEFT_UNLESS_ONE}),
+        "the anchors differ for one query only, and that has a mask of one cell",
+    ),
+)
 
 FAMILY = Family(
     "causal_mask",
@@ -393,28 +415,5 @@ FAMILY = Family(
         Probe("other keys", lambda module: [module.causal_mask(3, 3), module.causal_mask(3, 4)]),
         Probe("130 tokens", lambda module: module.causal_mask(130)),
     ),
-    same=(
-        *_hides(EVERYTHING_READABLE, (*_ANCHORS, POSITIONS_IN_A_BYTE), "no position is compared with another"),
-        *_hides(KEYS_IGNORED, (*_ANCHORS, HISTORY_HIDDEN, ONE_QUERY_NEEDS_NO_MASK), _SQUARE),
-        *_hides(ROWS_FOR_ALL_KEYS, (*_ANCHORS, HISTORY_HIDDEN, ONE_QUERY_NEEDS_NO_MASK), _SQUARE),
-        *_hides(
-            KEYS_IGNORED,
-            (ZERO_KEYS_TAKEN_FOR_NONE, MASK_OF_THE_LAST_CALL),
-            "the number of keys makes no difference, so it may be mistaken",
-        ),
-        *_hides(UPPER_TRIANGLE, (HISTORY_HIDDEN,), "what lies before a query is not read anyway"),
-        *_hides(TRUE_MEANS_BLOCKED, (HISTORY_HIDDEN,), "what lies before a query is False anyway"),
-        *_hides(TOP_LEFT, (HISTORY_HIDDEN,), "the first query is taken for the first position, with no history"),
-        *_hides(ZERO_REFUSED, (LAST_ROWS_OF_NONE,), "0 queries never get that far"),
-        *_hides(FEWER_KEYS_REFUSED, (OFFSET_NEVER_NEGATIVE,), "the offset is never negative"),
-        *_hides(
-            FEWER_KEYS_REFUSED, (NEGATIVE_KEYS_ACCEPTED,), "a negative number of keys is below that of the queries"
-        ),
-        *_hides(ROOM_FOR_128, (POSITIONS_IN_A_BYTE,), "the positions that int8 cannot hold are cut off"),
-        Same(
-            frozenset({ONE_QUERY_NEEDS_NO_MASK, TOP_LEFT}),
-            frozenset({ONE_QUERY_NEEDS_NO_MASK, TOP_LEFT_UNLESS_ONE}),
-            "the anchors differ for one query only, and that has a mask of one cell",
-        ),
-    ),
+    same=_SAME,
 )

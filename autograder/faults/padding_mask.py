@@ -697,9 +697,40 @@ def _causal_after(module: Any) -> Any:
 _LOWEST = {dtype: float(np.finfo(dtype).min) for dtype in (np.float64, np.float32)}
 
 
-def _hides(fault: Fault, hidden: tuple[Fault, ...], why: str) -> list[Same]:
-    return [Same(frozenset({fault, other}), frozenset({fault}), why) for other in hidden]
-
+_HIDES = (
+    (
+        SIDE_IGNORED,
+        (LEFT_BY_DEFAULT, COUNTED_FROM_THE_LONGEST, EMPTY_SEQUENCE_FULL, LENGTHS_OVERWRITTEN),
+        "the padding never stands on the left",
+    ),
+    (
+        ONE_TOKEN_TOO_MANY,
+        (EMPTY_SEQUENCE_FULL, EMPTY_SEQUENCE_KEEPS_ONE),
+        "an empty sequence counts one token already",
+    ),
+    (FLOATS_ALWAYS_ADDITIVE, (BITS_OF_FLOATS,), "floats are not inverted any more"),
+    (FLOATS_ALWAYS_ADDITIVE, (ONLY_THE_RANGE_CHECKED,), "between 0 and 1 there are no integers"),
+    (BLOCKED_NOT_INVERTED, (CONVENTIONS_SWAPPED,), "both conventions are read alike"),
+    (BIAS_BLOCKS, (LOWEST_REFUSED, LOWEST_OF_FLOAT32, LOWEST_OF_ANY_DTYPE), "all but 0 blocks anyway"),
+    (
+        VERY_NEGATIVE_BLOCKS,
+        (LOWEST_REFUSED, LOWEST_OF_FLOAT32, LOWEST_OF_ANY_DTYPE),
+        "the lowest number of each dtype is very negative",
+    ),
+    (PADDING_DROPPED, (BATCH_TAKEN_FOR_QUERIES, PADDING_OF_THE_FIRST), "the padding has no effect"),
+    (CAUSAL_OVERWRITTEN, (PADDING_DROPPED,), "the padding is in the causal mask already"),
+    (PADDING_OF_THE_FIRST, (BATCH_TAKEN_FOR_QUERIES,), "all rows of the padding are alike"),
+    (BLOCKED_SOMEWHERE, (NO_KEYS_NOT_FOUND,), "of no keys none is blocked"),
+    (SOMETHING_TO_READ, (NO_KEYS_NOT_FOUND,), "of no keys none can be read"),
+)
+_SAME = (
+    *(Same(frozenset({one, other}), frozenset({one}), why) for one, hidden, why in _HIDES for other in hidden),
+    Same(
+        frozenset({CAUSAL_OVERWRITTEN, EITHER_ALLOWS}),
+        frozenset({CAUSAL_OVERWRITTEN, CAUSAL_DROPPED}),
+        "once the padding is in the causal mask, what either allows is what the padding allows",
+    ),
+)
 
 FAMILY = Family(
     "padding_mask",
@@ -757,35 +788,5 @@ FAMILY = Family(
         Probe("no queries", lambda module: module.fully_masked_rows(np.zeros((0, 5), dtype=bool))),
         Probe("called twice", _rows_shared),
     ),
-    same=(
-        *_hides(
-            SIDE_IGNORED,
-            (LEFT_BY_DEFAULT, COUNTED_FROM_THE_LONGEST, EMPTY_SEQUENCE_FULL, LENGTHS_OVERWRITTEN),
-            "the padding never stands on the left",
-        ),
-        *_hides(
-            ONE_TOKEN_TOO_MANY,
-            (EMPTY_SEQUENCE_FULL, EMPTY_SEQUENCE_KEEPS_ONE),
-            "an empty sequence counts one token already",
-        ),
-        *_hides(FLOATS_ALWAYS_ADDITIVE, (BITS_OF_FLOATS,), "floats are not inverted any more"),
-        *_hides(FLOATS_ALWAYS_ADDITIVE, (ONLY_THE_RANGE_CHECKED,), "between 0 and 1 there are no integers"),
-        *_hides(BLOCKED_NOT_INVERTED, (CONVENTIONS_SWAPPED,), "both conventions are read alike"),
-        *_hides(BIAS_BLOCKS, (LOWEST_REFUSED, LOWEST_OF_FLOAT32, LOWEST_OF_ANY_DTYPE), "all but 0 blocks anyway"),
-        *_hides(
-            VERY_NEGATIVE_BLOCKS,
-            (LOWEST_REFUSED, LOWEST_OF_FLOAT32, LOWEST_OF_ANY_DTYPE),
-            "the lowest number of each dtype is very negative",
-        ),
-        *_hides(PADDING_DROPPED, (BATCH_TAKEN_FOR_QUERIES, PADDING_OF_THE_FIRST), "the padding has no effect"),
-        *_hides(CAUSAL_OVERWRITTEN, (PADDING_DROPPED,), "the padding is in the causal mask already"),
-        Same(
-            frozenset({CAUSAL_OVERWRITTEN, EITHER_ALLOWS}),
-            frozenset({CAUSAL_OVERWRITTEN, CAUSAL_DROPPED}),
-            "once the padding is in the causal mask, what either allows is what the padding allows",
-        ),
-        *_hides(PADDING_OF_THE_FIRST, (BATCH_TAKEN_FOR_QUERIES,), "all rows of the padding are alike"),
-        *_hides(BLOCKED_SOMEWHERE, (NO_KEYS_NOT_FOUND,), "of no keys none is blocked"),
-        *_hides(SOMETHING_TO_READ, (NO_KEYS_NOT_FOUND,), "of no keys none can be read"),
-    ),
+    same=_SAME,
 )
