@@ -652,104 +652,90 @@ def _huge_in_bfloat16(module: Any) -> Any:
     return _weights(module, ONES.bfloat16(), float64([1.0], [1e30]).bfloat16(), ONE_EACH)
 
 
-def _hidden(by: Fault, why: str, *hidden: Fault) -> tuple[Same, ...]:
-    """Declare what shows no more where another fault is."""
-    return tuple(Same(frozenset({by, one}), frozenset({by}), why) for one in hidden)
-
-
-def _either(one: Fault, other: Fault, why: str, *beside: Fault) -> tuple[Same, ...]:
-    """Declare that two faults come to the same beside a third."""
-    return tuple(Same(frozenset({one, third}), frozenset({other, third}), why) for third in beside)
-
-
-SAME = (
-    *_hidden(
+NO_NAN = "masked weights are 0 after the exponential, in a fully masked row too, so that no NaN appears"
+# What hides what: (the fault that hides, why, the faults that show no more beside it).
+HIDDEN = (
+    (
         SCALE_MISSING,
         "what is not divided is not divided too late or in place either",
-        SCALED_AFTER_THE_PRODUCT,
-        QUERY_OVERWRITTEN,
+        (
+            SCALED_AFTER_THE_PRODUCT,
+            QUERY_OVERWRITTEN,
+        ),
     ),
-    *_hidden(
-        SOFTMAX_OVER_QUERIES,
-        "the maximum is taken over the queries, and there are some",
-        NOTHING_HAS_NO_MAXIMUM,
-    ),
-    *_hidden(NO_SHIFT, "no maximum is taken", NOTHING_HAS_NO_MAXIMUM),
-    *_hidden(NO_SHIFT, "an exponential overflows long before the product does", SCALED_AFTER_THE_PRODUCT),
-    *_hidden(
-        NO_SHIFT,
-        "what lies below -10000 has the exponential 0 in every dtype, masked or not",
-        FILLED_WITH_MINUS_10000,
-    ),
-    *_hidden(
+    (SOFTMAX_OVER_QUERIES, "the maximum is taken over the queries, and there are some", (NOTHING_HAS_NO_MAXIMUM,)),
+    (NO_SHIFT, "no maximum is taken", (NOTHING_HAS_NO_MAXIMUM,)),
+    (NO_SHIFT, "an exponential overflows long before the product does", (SCALED_AFTER_THE_PRODUCT,)),
+    (NO_SHIFT, "the exponential of -10000 is 0 like those below it, masked or not", (FILLED_WITH_MINUS_10000,)),
+    (
         POLARITY_INVERTED,
         "read the other way round, a mask without a True allows everything, as no mask does",
-        MASK_OF_NOTHING_TAKEN_FOR_NONE,
+        (MASK_OF_NOTHING_TAKEN_FOR_NONE,),
     ),
-    *_hidden(
+    (
         MASK_WITHOUT_EFFECT,
         "a mask without effect has none whatever it says",
-        POLARITY_INVERTED,
-        UNTREATED_WHERE_NOTHING_IS_LEFT,
-        UNIFORM_WHERE_NOTHING_IS_LEFT,
-        ZERO_WHERE_ANYTHING_IS_MASKED,
-        MASK_OF_NOTHING_TAKEN_FOR_NONE,
-        MASK_OF_THE_QUERIES,
+        (
+            POLARITY_INVERTED,
+            UNTREATED_WHERE_NOTHING_IS_LEFT,
+            UNIFORM_WHERE_NOTHING_IS_LEFT,
+            ZERO_WHERE_ANYTHING_IS_MASKED,
+            MASK_OF_NOTHING_TAKEN_FOR_NONE,
+            MASK_OF_THE_QUERIES,
+        ),
     ),
-    *(
-        Same(
-            frozenset({masking, UNTREATED_WHERE_NOTHING_IS_LEFT}),
-            frozenset({masking}),
-            "masked weights are set to 0 after the exponential, in a fully masked row too, so that no NaN appears",
-        )
-        for masking in (
+    (
+        ZERO_WHERE_ANYTHING_IS_MASKED,
+        "a row with anything masked becomes 0 however it was masked",
+        (
+            MASK_MULTIPLIED,
+            MASK_ADDED,
             ZEROED_WITHOUT_RENORMALISING,
             RENORMALISED_AFTER_THE_SOFTMAX,
-            MASKED_EXPONENTIALS_DROPPED,
-        )
+            FILLED_WITH_MINUS_100,
+            FILLED_BEFORE_SCALING,
+            FILLED_WITH_ALMOST_ZERO,
+            FILLED_WITH_MINUS_10000,
+            TEN_THOUSAND_LESS_IN_HALF_PRECISION,
+        ),
     ),
-    *_either(
+    (
+        DETACHED,
+        "what would go wrong on the way back to query and key is cut off",
+        (
+            MASKED_EXPONENTIALS_DROPPED,
+            MINUS_INFINITY_ADDED,
+        ),
+    ),
+    (D_V_HELD_TO_D_K, "d_v is d_k wherever there is a result", (SCALED_BY_THE_ROOT_OF_D_V,)),
+    (ZEROED_WITHOUT_RENORMALISING, NO_NAN, (UNTREATED_WHERE_NOTHING_IS_LEFT,)),
+    (RENORMALISED_AFTER_THE_SOFTMAX, NO_NAN, (UNTREATED_WHERE_NOTHING_IS_LEFT,)),
+    (MASKED_EXPONENTIALS_DROPPED, NO_NAN, (UNTREATED_WHERE_NOTHING_IS_LEFT,)),
+)
+# Which two come to the same beside others: (the one, the other, why, the others).
+ALIKE = (
+    (
         UNTREATED_WHERE_NOTHING_IS_LEFT,
         UNIFORM_WHERE_NOTHING_IS_LEFT,
         "the softmax of a row of equal finite numbers is uniform of itself",
-        MASK_MULTIPLIED,
-        FILLED_WITH_MINUS_100,
-        FILLED_BEFORE_SCALING,
-        FILLED_WITH_ALMOST_ZERO,
-        FILLED_WITH_MINUS_1E9,
-        FILLED_WITH_MINUS_10000,
+        (
+            MASK_MULTIPLIED,
+            FILLED_WITH_MINUS_100,
+            FILLED_BEFORE_SCALING,
+            FILLED_WITH_ALMOST_ZERO,
+            FILLED_WITH_MINUS_1E9,
+            FILLED_WITH_MINUS_10000,
+        ),
     ),
-    *_hidden(
-        ZERO_WHERE_ANYTHING_IS_MASKED,
-        "a row with anything masked becomes 0 however it was masked",
-        MASK_MULTIPLIED,
-        MASK_ADDED,
-        ZEROED_WITHOUT_RENORMALISING,
-        RENORMALISED_AFTER_THE_SOFTMAX,
-        FILLED_WITH_MINUS_100,
-        FILLED_BEFORE_SCALING,
-        FILLED_WITH_ALMOST_ZERO,
-        FILLED_WITH_MINUS_10000,
-        TEN_THOUSAND_LESS_IN_HALF_PRECISION,
-    ),
-    *_hidden(
-        DETACHED,
-        "what would go wrong on the way back to query and key is cut off",
-        MASKED_EXPONENTIALS_DROPPED,
-        MINUS_INFINITY_ADDED,
-    ),
-    *_hidden(D_V_HELD_TO_D_K, "d_v is d_k wherever there is a result", SCALED_BY_THE_ROOT_OF_D_V),
-    *_either(
-        FILLED_WITH_MINUS_100,
-        FILLED_BEFORE_SCALING,
-        "without a division there is no before and after",
-        SCALE_MISSING,
-    ),
-    *_either(
-        MASK_MULTIPLIED,
-        FILLED_WITH_ALMOST_ZERO,
-        "float32 holds no number between 1 and 1 + 1e-9",
-        SOFTMAX_IN_FLOAT32,
+    (FILLED_WITH_MINUS_100, FILLED_BEFORE_SCALING, "without a division there is no before and after", (SCALE_MISSING,)),
+    (MASK_MULTIPLIED, FILLED_WITH_ALMOST_ZERO, "float32 holds no number between 1 and 1 + 1e-9", (SOFTMAX_IN_FLOAT32,)),
+)
+SAME = (
+    *(Same(frozenset({by, one}), frozenset({by}), why) for by, why, hidden in HIDDEN for one in hidden),
+    *(
+        Same(frozenset({one, third}), frozenset({other, third}), why)
+        for one, other, why, beside in ALIKE
+        for third in beside
     ),
 )
 
