@@ -21,7 +21,7 @@ from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
     "DESK", "SERVED", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_unshared",
-    "assert_untouched", "exercise_of", "hint", "points", "promise", "raises", "seen_in",
+    "assert_untouched", "exercise_of", "hint", "points", "promise", "raises", "seen_in", "stays",
 ]  # fmt: skip
 
 MARKERS = {
@@ -29,6 +29,7 @@ MARKERS = {
     "promise": "promise(*keys): the sentences of the contract that the check tests",
     "hint": "hint(id): the hint to show when it fails",
     "seen_in": "seen_in(*reports): public bug reports that the check comes from",
+    "stays": "stays(why): why the check is kept although no known fault is caught by it alone",
 }
 
 
@@ -65,6 +66,11 @@ def hint(identifier: str) -> pytest.MarkDecorator:
 def seen_in(*reports: str) -> pytest.MarkDecorator:
     """Name the public bug reports that a check comes from: "owner/repo#number"."""
     return pytest.mark.seen_in(*reports)
+
+
+def stays(why: str) -> pytest.MarkDecorator:
+    """Say why a check is kept although no known fault is caught by it alone."""
+    return pytest.mark.stays(why)
 
 
 def assert_untouched(learner: Learner) -> None:

@@ -6,6 +6,7 @@ it, then with two. Where nothing answers alike, or several different things do, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from autograder.counterexample import cut, show
@@ -25,6 +26,8 @@ class Diagnostician:
     """Explains failures; what the families answer is computed once and kept."""
 
     def __init__(self, course: Course) -> None:
+        # What the last explanation took, without the learner's calls and what is computed once a run.
+        self.own_seconds = 0.0
         self._families = Families(course)
         self._known: dict[str, KnownAnswers] = {}
 
@@ -39,9 +42,14 @@ class Diagnostician:
         seen = Seen.of(family, learner)
         if seen is None:
             return []
-        known = self._known.setdefault(exercise, KnownAnswers(family))
+        if exercise not in self._known:
+            self._known[exercise] = KnownAnswers(family)
+        known = self._known[exercise]
+        started, asked = time.perf_counter(), known.seconds
         comparison = Comparison(known, seen)
-        return [comparison.describe(fault) for fault in comparison.faults()]
+        found = [comparison.describe(fault) for fault in comparison.faults()]
+        self.own_seconds = time.perf_counter() - started - (known.seconds - asked)
+        return found
 
 
 class Seen:
@@ -73,11 +81,14 @@ class KnownAnswers:
 
     def __init__(self, family: Family) -> None:
         self.family = family
+        self.seconds = 0.0
         self.distinct: list[list[Answer]] = [[] for _ in family.probes]
         self._modules: dict[Faults, Rehearsal] = {}
         self._numbers: dict[tuple[int, Faults], int] = {}
-        for position in range(len(family.probes)):
-            self.number(position, NONE)
+        self._wrong: dict[Fault, frozenset[int]] = {}
+        for faults in (NONE, *family.singles()):
+            for position in range(len(family.probes)):
+                self.number(position, faults)
 
     def number(self, position: int, faults: Faults) -> int:
         """Give the number of what the family answers to a probe with these faults in it."""
@@ -85,15 +96,25 @@ class KnownAnswers:
             self._numbers[position, faults] = self._asked(position, faults)
         return self._numbers[position, faults]
 
+    def wrong(self, fault: Fault) -> frozenset[int]:
+        """Give the probes that a fault alone answers wrongly."""
+        if fault not in self._wrong:
+            alone = frozenset([fault])
+            positions = range(len(self.family.probes))
+            self._wrong[fault] = frozenset(position for position in positions if self.number(position, alone) != 0)
+        return self._wrong[fault]
+
     def _asked(self, position: int, faults: Faults) -> int:
-        module = self._modules.setdefault(faults, Rehearsal(self.family, faults))
-        answer = answer_to(self.family.probes[position], module)
+        started = time.perf_counter()
+        if faults not in self._modules:
+            self._modules[faults] = Rehearsal(self.family, faults)
+        answer = answer_to(self.family.probes[position], self._modules[faults])
         known = self.distinct[position]
-        for number, other in enumerate(known):
-            if alike(answer, other):
-                return number
-        known.append(answer)
-        return len(known) - 1
+        number = next((number for number, other in enumerate(known) if alike(answer, other)), len(known))
+        if number == len(known):
+            known.append(answer)
+        self.seconds += time.perf_counter() - started
+        return number
 
 
 class Comparison:
@@ -109,13 +130,27 @@ class Comparison:
         """Give the smallest set of faults that answers like this, the one that shows first in front."""
         if not self._wrong:
             return []
-        for candidates in (self._known.family.singles(), self._known.family.pairs()):
+        likely, unlikely = self._pairs()
+        for candidates in (self._known.family.singles(), likely, unlikely):
             matching = [faults for faults in candidates if self._explains(faults)]
             if matching:
                 # What all of them have in common is certain; where that is nothing, to name one would be a guess.
                 certain = frozenset.intersection(*matching)
                 return sorted(certain, key=lambda fault: (self._first_shown(fault), fault.name))
         return []
+
+    def _pairs(self) -> tuple[list[Faults], list[Faults]]:
+        """Give the pairs, and apart from the others those whose faults go wrong just where the learner did.
+
+        Most pairs answer a probe wrongly where one of the two does alone, so few have to be tried.
+        """
+        wrong = set(self._wrong)
+        likely: list[Faults] = []
+        unlikely: list[Faults] = []
+        for faults in self._known.family.pairs():
+            expected = set().union(*(self._known.wrong(fault) for fault in faults))
+            (likely if expected == wrong else unlikely).append(faults)
+        return likely, unlikely
 
     def describe(self, fault: Fault) -> Diagnosis:
         """Put a fault into the words of a report."""
@@ -138,8 +173,7 @@ class Comparison:
 
     def _first_shown(self, fault: Fault) -> int:
         """Give the first probe that was answered wrongly, and would be with this fault alone."""
-        alone = frozenset([fault])
-        return next((place for place in self._wrong if self._known.number(place, alone) != 0), self._wrong[0])
+        return next((place for place in self._wrong if place in self._known.wrong(fault)), self._wrong[0])
 
 
 def _shown(call: str, answer: Answer, right: Answer) -> str:

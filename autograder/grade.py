@@ -6,10 +6,12 @@ Exceptions:
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -19,10 +21,10 @@ from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
-from autograder.report import ExerciseResult, Outcome, Report
+from autograder.report import CheckResult, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
-from autograder.sandbox.learner import JailMissing, LearnerEnded, LearnerException, SandboxError
-from autograder.sandbox.starting import Starter, starter_for
+from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
+from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.wire import Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
 from autograder.submission import Refused, Submission
@@ -57,11 +59,16 @@ def grade_all(
         GradingError: when the jail is incomplete, or the hidden files lie where learner code can read them.
 
     """
+    running_grader(course, lambda grader, checks: grader.grade_each(submissions, checks, receive), trust=trust)
+
+
+def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
+    """Collect the suites, start what learners' processes come from, and run `body`. Raises GradingError."""
     _insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
     try:
         with Grader(course, trust=trust) as grader:
-            with_checks(suites, lambda checks: grader.grade_each(submissions, checks, receive))
+            with_checks(suites, lambda checks: body(grader, checks))
     except JailMissing as missing:
         raise GradingError(_incomplete(missing)) from None
     except (SandboxError, SessionError) as error:
@@ -75,7 +82,7 @@ class Grader:
         self._course = course
         self._trust = trust
         self._references = References(course)
-        self._diagnostician = Diagnostician(course)
+        self.diagnostician = Diagnostician(course)
         self._fingerprint = _fingerprint_of(course)
         self._libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
         self._starter: Starter = starter_for(self._libraries)
@@ -87,6 +94,14 @@ class Grader:
     def __exit__(self, *_: object) -> None:
         """End every process of the run."""
         self._starter.close()
+
+    def lent(self) -> Grader:
+        """Give a grader for forks of this process: all is loaded, and the fork server stays this one's to end."""
+        for exercise in self._course.exercises:
+            self._references.load(exercise.name)
+        lent = copy.copy(self)
+        lent._starter = Borrowed(self._starter)
+        return lent
 
     def grade_each(
         self, submissions: Iterable[Submission | Refused], checks: Checks, receive: Callable[[Report], None]
@@ -115,11 +130,8 @@ class Grader:
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
-        desk = SubmissionDesk(submission, self._course, self._starter, self._references, trust=self._trust)
-        try:
-            results = [self._grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
-        finally:
-            desk.close()
+        with self.desk_for(submission) as desk:
+            results = [self.grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
         return Report(
             submission=submission.id,
             status="graded",
@@ -132,25 +144,33 @@ class Grader:
             extra_files=list(submission.extra),
         )
 
-    def _grade_exercise(
-        self, exercise: Exercise, submission: Submission, desk: SubmissionDesk, checks: Checks
+    @contextmanager
+    def desk_for(self, submission: Submission) -> Iterator[SubmissionDesk]:
+        """Lay a submission's modules on a desk, and end their processes afterwards."""
+        desk = SubmissionDesk(submission, self._course, self._starter, self._references, trust=self._trust)
+        try:
+            yield desk
+        finally:
+            desk.close()
+
+    def grade_exercise(
+        self,
+        exercise: Exercise,
+        submission: Submission,
+        desk: SubmissionDesk,
+        checks: Checks,
+        run: Callable[[Checks, SubmissionDesk], list[CheckResult]] | None = None,
     ) -> ExerciseResult:
+        """Grade one exercise. `run` may choose what is run of its checks; otherwise all of them are."""
         if exercise.name not in submission.modules:
             reason = submission.problems.get(exercise.name, "not handed in")
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
-        try:
-            learner.load()
-        except LearnerException as error:
-            why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
-            return _lost(
-                exercise, checks, Outcome.FAILED, _forbidden(learner.violations) if learner.violations else why
-            )
-        except LearnerEnded as ended:
-            return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
-        results = [] if learner.violations else checks.run(exercise.name, desk)
+        if lost := _not_loaded(exercise, learner, checks):
+            return lost
+        results = run(checks, desk) if run else checks.run(exercise.name, desk)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
-        diagnosis = self._diagnostician.explain(exercise.name, learner) if failed else []
+        diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
             return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
@@ -169,6 +189,21 @@ class Grader:
         for name, problem in sorted(submission.problems.items()):
             _feed(digest, name, problem.encode("utf-8", "replace"))
         return f"sha256:{digest.hexdigest()}"
+
+
+def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
+    """Load a module, and give the result of an exercise where that fails."""
+    try:
+        learner.load()
+    except LearnerException as error:
+        why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
+        reason = _forbidden(learner.violations) if learner.violations else why
+        return _lost(exercise, checks, Outcome.FAILED, reason)
+    except LearnerEnded as ended:
+        return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
+    if learner.violations:
+        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+    return None
 
 
 def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> ExerciseResult:

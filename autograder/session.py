@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,16 @@ class SessionError(Exception):
     """The suites could not be collected, or a check failed for a reason that is ours."""
 
 
+@dataclass(frozen=True)
+class CheckFacts:
+    """A check as its marks describe it; `stays` says why it is kept although no known fault needs it."""
+
+    name: str
+    points: float
+    promises: tuple[str, ...]
+    stays: str
+
+
 class Checks:
     """The collected checks of a course, which can be run any number of times."""
 
@@ -51,15 +62,24 @@ class Checks:
 
     def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
         """Run the checks of an exercise against what the desk serves."""
+        return list(self.run_each(exercise, desk))
+
+    def run_each(self, exercise: str, desk: Desk, first: Sequence[str] = ()) -> Iterator[CheckResult]:
+        """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
         learner = desk.learner(exercise)
-        items = self._items.get(exercise, [])
+        items = sorted(self._items.get(exercise, []), key=lambda item: item.name not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
-            return [_run(item, sibling, learner) for item, sibling in zip(items, siblings, strict=True)]
+            for item, sibling in zip(items, siblings, strict=True):
+                yield _run(item, sibling, learner)
         finally:
             self._setup_state.teardown_exact(None)
+
+    def described(self, exercise: str) -> list[CheckFacts]:
+        """Give what the marks of an exercise's checks say."""
+        return [_facts(item) for item in self._items.get(exercise, [])]
 
     def unrun(self, exercise: str, outcome: Outcome, message: str) -> list[CheckResult]:
         """Give the checks of an exercise as lost, for a reason that they share."""
@@ -214,6 +234,20 @@ def shown_call(learner: Learner) -> str:
     return show_call(call.function, call.arguments, call.keywords) if call else ""
 
 
+def _facts(item: pytest.Item) -> CheckFacts:
+    promised = item.get_closest_marker("promise")
+    return CheckFacts(
+        name=_name_of(item),
+        points=mark_of(item, "points", 0.0),
+        promises=promised.args if promised else (),
+        stays=mark_of(item, "stays", ""),
+    )
+
+
+def _name_of(item: pytest.Item) -> str:
+    return item.name.partition("[")[0]
+
+
 def _result(
     item: pytest.Item,
     outcome: Outcome,
@@ -223,7 +257,7 @@ def _result(
     counterexample: str = "",
     seconds: float = 0.0,
 ) -> CheckResult:
-    name = item.name.partition("[")[0]
+    name = _name_of(item)
     return CheckResult(
         name=name,
         title=name.removeprefix("test_").replace("_", " "),

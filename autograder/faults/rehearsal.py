@@ -52,12 +52,11 @@ class Rehearsal:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = target(*arguments, **keywords)
-        names = list(inspect.signature(target).parameters)
         spans = [span(leaf) for leaf in leaves(result)]
-        shared = _named([memory for memory in memories if memory.meets(spans)], names)
+        shared = _named([memory for memory in memories if memory.meets(spans)], target)
         self.last = Facts(
             warnings=tuple((one.category.__name__, str(one.message)) for one in caught),
-            modified=_named([memory for memory in memories if memory.changed()], names),
+            modified=_named([memory for memory in memories if memory.changed()], target),
             shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
             writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
         )
@@ -155,7 +154,10 @@ def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _named(memories: Sequence[Memory], names: Sequence[str]) -> tuple[str, ...]:
+def _named(memories: Sequence[Memory], target: Callable[..., Any]) -> tuple[str, ...]:
+    if not memories:
+        return ()
+    names = list(inspect.signature(target).parameters)
     return tuple(place if isinstance(place := one.place, str) else names[place] for one in memories)
 
 

@@ -328,7 +328,7 @@ def logits_of(scores: np.ndarray, axis: int | None, temperature: float, faults: 
     with np.errstate(all="ignore"):
         if DIVIDED_BEFORE_THE_SHIFT in faults:
             # As in code that computes in the dtype of the scores throughout.
-            exact = np.asarray(exact / temperature, dtype_of(scores, 1.0, NONE)).astype(np.float64)
+            exact = np.divide(exact, temperature).astype(dtype_of(scores, 1.0, NONE)).astype(np.float64)
             temperature = 1.0
         logits = divided(exact, peak_of(exact, axis, faults), temperature, faults)
     return np.where(masked, -np.inf, logits)

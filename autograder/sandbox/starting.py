@@ -122,6 +122,24 @@ class ForkServer:
         return f": {lines[-1][:300]}" if lines else ""
 
 
+class Borrowed:
+    """Another process's starter, which that process alone may close."""
+
+    def __init__(self, lent: Starter) -> None:
+        self._lent = lent
+
+    def start(self, settings: JailSettings) -> Process:
+        """Start a learner's process."""
+        return self._lent.start(settings)
+
+    def explain(self) -> str:
+        """Tell why a process that was started has gone."""
+        return self._lent.explain()
+
+    def close(self) -> None:
+        """Leave it to its owner."""
+
+
 def _private_listener() -> tuple[Path, socket.socket]:
     listener = socket.socket(socket.AF_UNIX)
     folder = None

@@ -1,0 +1,1 @@
+"""The suites on trial: wrong answers must fail, right ones must pass, and the mistake gets its name."""

@@ -1,0 +1,128 @@
+"""Trials held: modules graded by the real grader, several at once, and the verdict on each suite.
+
+Exceptions:
+    VerifyError   the trials cannot be held, and why
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from autograder.course import Course, Exercise
+from autograder.crew import Crew
+from autograder.desk import SubmissionDesk
+from autograder.faults.family import Family
+from autograder.faults.shelf import Families, FamilyError
+from autograder.grade import Grader, running_grader
+from autograder.report import CheckResult, Outcome
+from autograder.session import Checks
+from autograder.submission import Submission
+from autograder.verify.trials import Trial, Tried, first_trials, pair_trials
+from autograder.verify.verdict import Verdict, verdict_on
+
+Progress = Callable[[int, int], None]
+
+
+class VerifyError(Exception):
+    """The trials cannot be held: one line that says why and what to do."""
+
+
+def verify(
+    course: Course, exercises: Sequence[Exercise], *, jobs: int, trust: bool = False, progress: Progress
+) -> list[Verdict]:
+    """Try the suites of these exercises, and call `progress` with the trials held and known of so far.
+
+    Raises:
+        VerifyError: when a family, or a file that a trial is made from, cannot be read.
+        GradingError: when nothing can be graded here.
+
+    """
+    try:
+        families = {exercise.name: Families(course).of(exercise.name) for exercise in exercises}
+    except FamilyError as error:
+        raise VerifyError(str(error)) from error
+    verdicts: list[Verdict] = []
+
+    def hold(grader: Grader, checks: Checks) -> None:
+        court = Court(course, grader, checks, jobs=jobs, progress=progress)
+        tried = court.hear(exercises, families)
+        verdicts.extend(
+            verdict_on(course, exercise, families[exercise.name], checks.described(exercise.name), tried[exercise.name])
+            for exercise in exercises
+        )
+
+    chosen = msgspec.structs.replace(course, exercises=tuple(exercises))
+    running_grader(chosen, hold, trust=trust)
+    return verdicts
+
+
+class Court:
+    """Holds trials inside a session of the suites."""
+
+    def __init__(self, course: Course, grader: Grader, checks: Checks, *, jobs: int, progress: Progress) -> None:
+        self._course = course
+        self._checks = checks
+        self._grader = grader.lent()
+        self._progress = progress
+        self._crew = Crew(self._try, jobs=jobs, lost=_lost)
+        self._known_of = 0
+        self._held = 0
+
+    def hear(self, exercises: Sequence[Exercise], families: dict[str, Family | None]) -> dict[str, list[Tried]]:
+        """Hold every trial: first those that are graded to the end, then the pairs, which build on them."""
+        tried: dict[str, list[Tried]] = {exercise.name: [] for exercise in exercises}
+        try:
+            first = [first_trials(self._course, exercise, families[exercise.name]) for exercise in exercises]
+            trials = [trial for each in first for trial in each]
+        except OSError as error:
+            raise VerifyError(f"{error.filename}: {error.strerror}; put the file back") from None
+        self._hold(trials, tried)
+        known = [family for family in families.values() if family is not None]
+        self._hold([t for family in known for t in pair_trials(family, _killers(tried[family.exercise]))], tried)
+        return tried
+
+    def _hold(self, trials: Sequence[Trial], tried: dict[str, list[Tried]]) -> None:
+        self._known_of += len(trials)
+        for result in self._crew.work_off(trials):
+            tried[result.exercise].append(result)
+            self._held += 1
+            self._progress(self._held, self._known_of)
+
+    def _try(self, trial: Trial) -> Tried:
+        exercise = self._course.exercise(trial.exercise)
+        submission = Submission(trial.name, {trial.exercise: trial.source})
+        tried = Tried(trial.exercise, trial.kind, trial.name, trial.faults)
+        with self._grader.desk_for(submission) as desk:
+            try:
+                result = self._grader.grade_exercise(
+                    exercise, submission, desk, self._checks, lambda checks, desk: _run(checks, desk, trial)
+                )
+            except Exception as error:
+                tried.trouble = f"{type(error).__name__}: {error}"
+                return tried
+        tried.earned, tried.reason = result.earned, result.reason
+        tried.failed = [check.name for check in result.checks if check.outcome is not Outcome.PASSED]
+        tried.diagnosis = [diagnosis.fault for diagnosis in result.diagnosis]
+        tried.diagnosis_seconds = self._grader.diagnostician.own_seconds
+        return tried
+
+
+def _run(checks: Checks, desk: SubmissionDesk, trial: Trial) -> list[CheckResult]:
+    results = []
+    for result in checks.run_each(trial.exercise, desk, trial.first):
+        results.append(result)
+        if not trial.to_the_end and result.outcome is not Outcome.PASSED:
+            break
+    return results
+
+
+def _killers(tried: Iterable[Tried]) -> dict[str, list[str]]:
+    """Give for each fault the checks that it fails alone."""
+    return {one.name: one.failed for one in tried if one.kind == "fault"}
+
+
+def _lost(trial: Trial) -> Tried:
+    why = "the process that graded it died, twice"
+    return Tried(trial.exercise, trial.kind, trial.name, trial.faults, trouble=why)

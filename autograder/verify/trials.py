@@ -1,0 +1,89 @@
+"""What is put before the suite of an exercise: the solution, right variants, answers that do nothing, and mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from autograder.course import Course, Exercise
+from autograder.faults.family import Family, Faults
+from autograder.faults.mutant import source_of
+from autograder.verify.trivial import trivial_sources
+
+Kind = Literal["solution", "variant", "trivial", "fault", "pair"]
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """One module to be graded.
+
+    `first` are the checks to begin with; where `to_the_end` is false, the first one that fails ends it.
+    """
+
+    exercise: str
+    kind: Kind
+    name: str
+    source: bytes
+    faults: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    to_the_end: bool = True
+
+
+class Tried(msgspec.Struct):
+    """What became of a trial: points, the checks that failed, the faults named, and what naming them took."""
+
+    exercise: str
+    kind: Kind
+    name: str
+    faults: tuple[str, ...] = ()
+    earned: float = 0.0
+    reason: str = ""
+    failed: list[str] = []
+    diagnosis: list[str] = []
+    diagnosis_seconds: float = 0.0
+    trouble: str = ""
+
+    @property
+    def failed_something(self) -> bool:
+        """Whether the suite saw that something is wrong with it."""
+        return bool(self.failed or self.reason)
+
+
+def first_trials(course: Course, exercise: Exercise, family: Family | None) -> Iterator[Trial]:
+    """Give what is graded to the end: everything but the pairs."""
+    solution = course.solution_of(exercise).read_text(encoding="utf-8")
+    yield Trial(exercise.name, "solution", "the solution", solution.encode())
+    for path in course.variants_of(exercise):
+        yield Trial(exercise.name, "variant", path.stem, path.read_bytes())
+    yield from _trivial(course, exercise, solution)
+    if family is not None:
+        yield _mutant(family, frozenset(), kind="variant", name="the family without a fault")
+        for faults in family.singles():
+            yield _mutant(family, faults, kind="fault")
+
+
+def pair_trials(family: Family, killers: dict[str, list[str]]) -> Iterator[Trial]:
+    """Give the pairs, each beginning with the checks that its faults fail alone."""
+    for faults in family.pairs():
+        first = [name for fault in faults for name in killers.get(fault.name, [])[:1]]
+        yield _mutant(family, faults, kind="pair", first=first, to_the_end=False)
+
+
+def label(faults: Iterable[str]) -> str:
+    """Give the name of a set of faults."""
+    return " + ".join(sorted(faults))
+
+
+def _trivial(course: Course, exercise: Exercise, solution: str) -> Iterator[Trial]:
+    stub = course.stub_of(exercise).read_text(encoding="utf-8")
+    for name, source in trivial_sources(exercise, solution, stub).items():
+        yield Trial(exercise.name, "trivial", name, source)
+
+
+def _mutant(
+    family: Family, faults: Faults, *, kind: Kind, name: str = "", first: Iterable[str] = (), to_the_end: bool = True
+) -> Trial:
+    names = tuple(sorted(fault.name for fault in faults))
+    source = source_of(family, faults)
+    return Trial(family.exercise, kind, name or label(names), source, names, tuple(first), to_the_end)
