@@ -7,7 +7,7 @@ it, then with two. Where nothing answers alike, or several different things do, 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autograder.counterexample import cut, show
 from autograder.course import Course
@@ -26,7 +26,7 @@ class Diagnostician:
     """Explains failures; what the families answer is computed once and kept."""
 
     def __init__(self, course: Course) -> None:
-        # What the last explanation took, without the learner's calls and what is computed once a run.
+        # Processor time that the last explanation took, without the learner's calls and what is computed once a run.
         self.own_seconds = 0.0
         self._families = Families(course)
         self._known: dict[str, KnownAnswers] = {}
@@ -45,10 +45,10 @@ class Diagnostician:
         if exercise not in self._known:
             self._known[exercise] = KnownAnswers(family)
         known = self._known[exercise]
-        started, asked = time.perf_counter(), known.seconds
+        started, asked = time.process_time(), known.seconds
         comparison = Comparison(known, seen)
         found = [comparison.describe(fault) for fault in comparison.faults()]
-        self.own_seconds = time.perf_counter() - started - (known.seconds - asked)
+        self.own_seconds = time.process_time() - started - (known.seconds - asked)
         return found
 
 
@@ -86,6 +86,7 @@ class KnownAnswers:
         self._modules: dict[Faults, Rehearsal] = {}
         self._numbers: dict[tuple[int, Faults], int] = {}
         self._wrong: dict[Fault, frozenset[int]] = {}
+        self._pairs: list[tuple[Faults, frozenset[int]]] | None = None
         for faults in (NONE, *family.singles()):
             for position in range(len(family.probes)):
                 self.number(position, faults)
@@ -96,6 +97,14 @@ class KnownAnswers:
             self._numbers[position, faults] = self._asked(position, faults)
         return self._numbers[position, faults]
 
+    def pairs(self) -> list[tuple[Faults, frozenset[int]]]:
+        """Give each pair, with the probes that one of its faults answers wrongly alone."""
+        if self._pairs is None:
+            self._pairs = [
+                (faults, frozenset().union(*(self.wrong(fault) for fault in faults))) for faults in self.family.pairs()
+            ]
+        return self._pairs
+
     def wrong(self, fault: Fault) -> frozenset[int]:
         """Give the probes that a fault alone answers wrongly."""
         if fault not in self._wrong:
@@ -105,7 +114,7 @@ class KnownAnswers:
         return self._wrong[fault]
 
     def _asked(self, position: int, faults: Faults) -> int:
-        started = time.perf_counter()
+        started = time.process_time()
         if faults not in self._modules:
             self._modules[faults] = Rehearsal(self.family, faults)
         answer = answer_to(self.family.probes[position], self._modules[faults])
@@ -113,7 +122,7 @@ class KnownAnswers:
         number = next((number for number, other in enumerate(known) if alike(answer, other)), len(known))
         if number == len(known):
             known.append(answer)
-        self.seconds += time.perf_counter() - started
+        self.seconds += time.process_time() - started
         return number
 
 
@@ -130,8 +139,7 @@ class Comparison:
         """Give the smallest set of faults that answers like this, the one that shows first in front."""
         if not self._wrong:
             return []
-        likely, unlikely = self._pairs()
-        for candidates in (self._known.family.singles(), likely, unlikely):
+        for candidates in self._candidates():
             matching = [faults for faults in candidates if self._explains(faults)]
             if matching:
                 # What all of them have in common is certain; where that is nothing, to name one would be a guess.
@@ -139,18 +147,16 @@ class Comparison:
                 return sorted(certain, key=lambda fault: (self._first_shown(fault), fault.name))
         return []
 
-    def _pairs(self) -> tuple[list[Faults], list[Faults]]:
-        """Give the pairs, and apart from the others those whose faults go wrong just where the learner did.
+    def _candidates(self) -> Iterator[Iterable[Faults]]:
+        """Give the faults alone, then the pairs: first those whose faults go wrong just where the learner did.
 
         Most pairs answer a probe wrongly where one of the two does alone, so few have to be tried.
         """
-        wrong = set(self._wrong)
-        likely: list[Faults] = []
-        unlikely: list[Faults] = []
-        for faults in self._known.family.pairs():
-            expected = set().union(*(self._known.wrong(fault) for fault in faults))
-            (likely if expected == wrong else unlikely).append(faults)
-        return likely, unlikely
+        yield self._known.family.singles()
+        wrong = frozenset(self._wrong)
+        pairs = self._known.pairs()
+        yield [faults for faults, expected in pairs if expected == wrong]
+        yield [faults for faults, expected in pairs if expected != wrong]
 
     def describe(self, fault: Fault) -> Diagnosis:
         """Put a fault into the words of a report."""

@@ -21,7 +21,7 @@ from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
-from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+from autograder.report import ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
@@ -154,21 +154,16 @@ class Grader:
             desk.close()
 
     def grade_exercise(
-        self,
-        exercise: Exercise,
-        submission: Submission,
-        desk: SubmissionDesk,
-        checks: Checks,
-        run: Callable[[Checks, SubmissionDesk], list[CheckResult]] | None = None,
+        self, exercise: Exercise, submission: Submission, desk: SubmissionDesk, checks: Checks
     ) -> ExerciseResult:
-        """Grade one exercise. `run` may choose what is run of its checks; otherwise all of them are."""
+        """Grade one exercise of a submission."""
         if exercise.name not in submission.modules:
             reason = submission.problems.get(exercise.name, "not handed in")
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):
             return lost
-        results = run(checks, desk) if run else checks.run(exercise.name, desk)
+        results = checks.run(exercise.name, desk)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()

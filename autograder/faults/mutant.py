@@ -12,18 +12,37 @@ from pathlib import Path
 from autograder.faults.family import Family, Fault
 
 # In a submission a fault is its name, and what explains faults and tells them apart is of no use.
-_OPENING = "Faults = frozenset\nNONE = frozenset()"
+_OPENING = "from functools import wraps as _wraps\n\nFaults = frozenset\nNONE = frozenset()"
 _LEFT_OUT = ("FAMILY", "Family", "Probe", "Same")
+_CHOOSE = """
+_CODE = compile({implementation!r}, __file__, "exec")
+
+
+def _choose(names):
+    global _CHOSEN
+    exec(_CODE, globals())
+    _CHOSEN = frozenset(names)
+"""
 
 
 def source_of(family: Family, faults: Iterable[Fault]) -> bytes:
     """Give the Python source of a module with these faults in it."""
-    lines = [_OPENING, _implementation(family), f"_CHOSEN = frozenset({sorted(fault.name for fault in faults)!r})"]
-    lines += [_bound(name, inspect.isclass(made)) for name, made in family.definitions.items()]
-    return "\n\n".join(lines).encode()
+    chosen = f"_CHOSEN = frozenset({sorted(fault.name for fault in faults)!r})"
+    return f"{_whole(family)}\n\n{chosen}\n".encode()
+
+
+def source_of_all(family: Family) -> bytes:
+    """Give a module whose function `_choose` takes the names of faults and starts it afresh with these in it."""
+    return _CHOOSE.replace("{implementation!r}", repr(_whole(family))).encode()
 
 
 @functools.lru_cache(maxsize=16)
+def _whole(family: Family) -> str:
+    lines = [_OPENING, _implementation(family)]
+    lines += [_bound(name, inspect.isclass(made)) for name, made in family.definitions.items()]
+    return "\n\n".join(lines)
+
+
 def _implementation(family: Family) -> str:
     first, *_ = family.definitions.values()
     tree = ast.parse(Path(inspect.getfile(sys.modules[first.__module__])).read_text(encoding="utf-8"))
@@ -53,8 +72,9 @@ def _bound(name: str, is_class: bool) -> str:
             f"    def __init__(self, *arguments, **keywords):\n"
             f"        super().__init__(*arguments, **{{'faults': _CHOSEN, **keywords}})"
         )
-    # A default holds the function that this one hides; one function of the family says itself what it hands on.
+    # Its signature stays that of the function it hides; those of the family say themselves what they hand on.
     return (
+        f"@_wraps({name})\n"
         f"def {name}(*arguments, _hidden={name}, **keywords):\n"
         f"    return _hidden(*arguments, **{{'faults': _CHOSEN, **keywords}})"
     )

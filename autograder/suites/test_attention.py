@@ -18,6 +18,7 @@ from autograder.checks import (
     promise,
     raises,
     seen_in,
+    stays,
 )
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -78,6 +79,7 @@ def assert_gradients(found, expected):
 @points(1)
 @promise("names", "returns")
 @hint("attention.weighted_sum")
+@stays("the worked example of the course, the first to be shown and the only call by keyword")
 def test_the_row_of_the_tutorial_and_what_a_larger_value_changes(learner):
     query = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
     key = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -100,6 +102,7 @@ def test_the_row_of_the_tutorial_and_what_a_larger_value_changes(learner):
     "mkara44/transunet_pytorch#4",
     "juho-lee/set_transformer#18",
 )
+@stays("the only check whose question is the scale; gradients and dtypes notice a wrong one too")
 def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng):
     for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (8, 0.8044297)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
@@ -115,6 +118,7 @@ def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng
 @promise("rows", "sizes")
 @hint("attention.softmax_axis")
 @seen_in("labmlai/annotated_deep_learning_paper_implementations#146", "spdlearn/spd_learn#28")
+@stays("the smallest counterexample for a wrong axis, which every check without a mask notices")
 def test_each_query_shares_its_weight_among_the_keys(learner, reference, rng):
     counting = torch.arange(4, dtype=torch.float64)[:, None]
     for n_queries, n_keys in ((1, 2), (2, 2), (3, 2), (2, 3)):
@@ -204,6 +208,7 @@ def test_true_means_that_the_query_may_read_the_key(learner, reference):
     "pytorch/pytorch#21518",
     "lucidrains/flamingo-pytorch#10",
 )
+@stays("names what is zeroed or added after the softmax, at its smallest; other masks show it too")
 def test_the_weights_of_a_row_are_shared_among_the_keys_it_may_read(learner, reference):
     one = torch.ones(1, 1, dtype=torch.float64)
     cases = [
@@ -281,6 +286,7 @@ def test_what_is_masked_may_be_huge(learner, reference):
 @promise("gradients")
 @hint("attention.gradients")
 @seen_in("pytorch/pytorch#8659", "r9y9/tacotron_pytorch#16")
+@stays("the only gradients without a mask and with dimensions that are broadcast")
 def test_gradients_match_for_query_key_and_value(learner, reference, rng):
     causal = torch.ones(4, 6, dtype=torch.bool).tril(2)
     cases = [(((2, 1), (2, 1), (2, 1)), None), (((4, 1), (6, 1), (6, 7)), None), (((4, 1), (6, 1), (6, 7)), causal)]

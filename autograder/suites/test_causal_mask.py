@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checks import assert_equal, assert_unshared, hint, points, promise, raises, seen_in
+from autograder.checks import assert_equal, assert_unshared, hint, points, promise, raises, seen_in, stays
 
 
 def bits(*rows):
@@ -19,6 +19,7 @@ def as_bool(allowed):
 @promise("names", "polarity", "rule")
 @hint("causal_mask.rule")
 @seen_in("pbloem/former#10", "pytorch/tutorials#2250", "karpathy/nanoGPT#170", "rasbt/LLMs-from-scratch#1061")
+@stays("the smallest and plainest case; its matrix is the counterexample to begin with")
 def test_three_tokens_each_read_themselves_and_what_came_before(learner):
     assert_equal(as_bool(learner.causal_mask(3)), bits("100", "110", "111"))
 
@@ -39,6 +40,7 @@ def test_every_square_mask_is_the_corner_of_the_largest(learner):
 @promise("rule", "shape", "last_query")
 @hint("causal_mask.anchor")
 @seen_in("pytorch/pytorch#108108", "ml-explore/mlx#2967", "openvinotoolkit/openvino#36680", "NVIDIA/cudnn-frontend#493")
+@stays("shows the alignment as a matrix; whatever breaks it also breaks reading in chunks")
 def test_with_more_keys_than_queries_the_triangle_stands_at_the_right(learner):
     assert_equal(as_bool(learner.causal_mask(2, 3)), bits("110", "111"))
     assert_equal(as_bool(learner.causal_mask(2, 6)), bits("111110", "111111"))
@@ -60,6 +62,7 @@ def test_one_new_query_reads_every_key_in_the_cache(learner):
 @promise("rule", "last_query")
 @hint("causal_mask.anchor")
 @seen_in("hyprstream/hyprstream#1521", "tinygrad/tinygrad#15949", "meta-llama/llama#899", "meta-llama/llama#900")
+@stays("says what the alignment is for: chunk by chunk must give the rows of the whole")
 def test_a_sequence_read_in_chunks_has_the_rows_of_the_whole(learner):
     whole = np.tri(5, dtype=bool)
     for start in (1, 2, 3):

@@ -6,7 +6,7 @@ Exceptions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -17,9 +17,10 @@ from autograder.faults.family import Family
 from autograder.faults.shelf import Families, FamilyError
 from autograder.grade import Grader, running_grader
 from autograder.report import CheckResult, Outcome
+from autograder.sandbox.learner import LearnerEnded
 from autograder.session import Checks
 from autograder.submission import Submission
-from autograder.verify.trials import Trial, Tried, first_trials, pair_trials
+from autograder.verify.trials import Pair, PairTrial, Trial, Tried, first_trials, label, pair_trials
 from autograder.verify.verdict import Verdict, verdict_on
 
 Progress = Callable[[int, int], None]
@@ -66,7 +67,7 @@ class Court:
         self._checks = checks
         self._grader = grader.lent()
         self._progress = progress
-        self._crew = Crew(self._try, jobs=jobs, lost=_lost)
+        self._crew: Crew[Trial | PairTrial, list[Tried]] = Crew(self._try, jobs=jobs, lost=_lost)
         self._known_of = 0
         self._held = 0
 
@@ -78,44 +79,63 @@ class Court:
             trials = [trial for each in first for trial in each]
         except OSError as error:
             raise VerifyError(f"{error.filename}: {error.strerror}; put the file back") from None
-        self._hold(trials, tried)
         known = [family for family in families.values() if family is not None]
+        self._known_of = len(trials) + sum(len(family.pairs()) for family in known)
+        self._hold(trials, tried)
         self._hold([t for family in known for t in pair_trials(family, _killers(tried[family.exercise]))], tried)
         return tried
 
-    def _hold(self, trials: Sequence[Trial], tried: dict[str, list[Tried]]) -> None:
-        self._known_of += len(trials)
-        for result in self._crew.work_off(trials):
-            tried[result.exercise].append(result)
-            self._held += 1
+    def _hold(self, trials: Sequence[Trial | PairTrial], tried: dict[str, list[Tried]]) -> None:
+        for results in self._crew.work_off(trials):
+            tried[results[0].exercise] += results
+            self._held += len(results)
             self._progress(self._held, self._known_of)
 
-    def _try(self, trial: Trial) -> Tried:
-        exercise = self._course.exercise(trial.exercise)
-        submission = Submission(trial.name, {trial.exercise: trial.source})
-        tried = Tried(trial.exercise, trial.kind, trial.name, trial.faults)
+    def _try(self, trial: Trial | PairTrial) -> list[Tried]:
+        submission = Submission("trial", {trial.exercise: trial.source})
         with self._grader.desk_for(submission) as desk:
-            try:
-                result = self._grader.grade_exercise(
-                    exercise, submission, desk, self._checks, lambda checks, desk: _run(checks, desk, trial)
-                )
-            except Exception as error:
-                tried.trouble = f"{type(error).__name__}: {error}"
-                return tried
+            if isinstance(trial, PairTrial):
+                return [self._try_pair(pair, trial.exercise, desk) for pair in trial.pairs]
+            return [self._try_whole(trial, submission, desk)]
+
+    def _try_whole(self, trial: Trial, submission: Submission, desk: SubmissionDesk) -> Tried:
+        tried = Tried(trial.exercise, trial.kind, trial.name, trial.faults)
+        exercise = self._course.exercise(trial.exercise)
+        try:
+            result = self._grader.grade_exercise(exercise, submission, desk, self._checks)
+        except Exception as error:
+            tried.trouble = f"{type(error).__name__}: {error}"
+            return tried
         tried.earned, tried.reason = result.earned, result.reason
-        tried.failed = [check.name for check in result.checks if check.outcome is not Outcome.PASSED]
+        tried.failed = _failed(result.checks)
         tried.diagnosis = [diagnosis.fault for diagnosis in result.diagnosis]
         tried.diagnosis_seconds = self._grader.diagnostician.own_seconds
         return tried
 
+    def _try_pair(self, pair: Pair, exercise: str, desk: SubmissionDesk) -> Tried:
+        """Run the checks until one fails, then name the mistakes, in a process that has made other pairs before."""
+        tried = Tried(exercise, "pair", label(pair.faults), pair.faults)
+        learner = desk.learner(exercise)
+        diagnostician = self._grader.diagnostician
+        try:
+            learner._choose(list(pair.faults))
+            tried.failed = _failed(_until_failure(self._checks.run_each(exercise, desk, pair.first)))
+            tried.diagnosis = [diagnosis.fault for diagnosis in diagnostician.explain(exercise, learner)]
+        except (Exception, LearnerEnded) as error:
+            tried.trouble = f"{type(error).__name__}: {error}"
+        tried.diagnosis_seconds = diagnostician.own_seconds
+        return tried
 
-def _run(checks: Checks, desk: SubmissionDesk, trial: Trial) -> list[CheckResult]:
-    results = []
-    for result in checks.run_each(trial.exercise, desk, trial.first):
-        results.append(result)
-        if not trial.to_the_end and result.outcome is not Outcome.PASSED:
-            break
-    return results
+
+def _failed(results: Iterable[CheckResult]) -> list[str]:
+    return [check.name for check in results if check.outcome is not Outcome.PASSED]
+
+
+def _until_failure(results: Iterator[CheckResult]) -> Iterator[CheckResult]:
+    for result in results:
+        yield result
+        if result.outcome is not Outcome.PASSED:
+            return
 
 
 def _killers(tried: Iterable[Tried]) -> dict[str, list[str]]:
@@ -123,6 +143,8 @@ def _killers(tried: Iterable[Tried]) -> dict[str, list[str]]:
     return {one.name: one.failed for one in tried if one.kind == "fault"}
 
 
-def _lost(trial: Trial) -> Tried:
+def _lost(trial: Trial | PairTrial) -> list[Tried]:
     why = "the process that graded it died, twice"
-    return Tried(trial.exercise, trial.kind, trial.name, trial.faults, trouble=why)
+    if isinstance(trial, Trial):
+        return [Tried(trial.exercise, trial.kind, trial.name, trial.faults, trouble=why)]
+    return [Tried(trial.exercise, "pair", label(pair.faults), pair.faults, trouble=why) for pair in trial.pairs]

@@ -9,25 +9,37 @@ import msgspec
 
 from autograder.course import Course, Exercise
 from autograder.faults.family import Family, Faults
-from autograder.faults.mutant import source_of
+from autograder.faults.mutant import source_of, source_of_all
 from autograder.verify.trivial import trivial_sources
 
 Kind = Literal["solution", "variant", "trivial", "fault", "pair"]
 
+PAIRS_AT_A_TIME = 24
+
 
 class Trial(msgspec.Struct, frozen=True):
-    """One module to be graded.
-
-    `first` are the checks to begin with; where `to_the_end` is false, the first one that fails ends it.
-    """
+    """One module to be graded to the end."""
 
     exercise: str
     kind: Kind
     name: str
     source: bytes
     faults: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    to_the_end: bool = True
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two faults to be made together, and the checks that each of them fails alone."""
+
+    faults: tuple[str, ...]
+    first: tuple[str, ...]
+
+
+class PairTrial(msgspec.Struct, frozen=True):
+    """A module that can make any faults of its family, and the pairs that it is to make, one after the other."""
+
+    exercise: str
+    source: bytes
+    pairs: tuple[Pair, ...]
 
 
 class Tried(msgspec.Struct):
@@ -63,11 +75,12 @@ def first_trials(course: Course, exercise: Exercise, family: Family | None) -> I
             yield _mutant(family, faults, kind="fault")
 
 
-def pair_trials(family: Family, killers: dict[str, list[str]]) -> Iterator[Trial]:
-    """Give the pairs, each beginning with the checks that its faults fail alone."""
-    for faults in family.pairs():
-        first = [name for fault in faults for name in killers.get(fault.name, [])[:1]]
-        yield _mutant(family, faults, kind="pair", first=first, to_the_end=False)
+def pair_trials(family: Family, killers: dict[str, list[str]]) -> Iterator[PairTrial]:
+    """Give the pairs, some at a time: a process for each of them would take most of the time."""
+    source = source_of_all(family)
+    pairs = [_pair(faults, killers) for faults in family.pairs()]
+    for start in range(0, len(pairs), PAIRS_AT_A_TIME):
+        yield PairTrial(family.exercise, source, tuple(pairs[start : start + PAIRS_AT_A_TIME]))
 
 
 def label(faults: Iterable[str]) -> str:
@@ -81,9 +94,11 @@ def _trivial(course: Course, exercise: Exercise, solution: str) -> Iterator[Tria
         yield Trial(exercise.name, "trivial", name, source)
 
 
-def _mutant(
-    family: Family, faults: Faults, *, kind: Kind, name: str = "", first: Iterable[str] = (), to_the_end: bool = True
-) -> Trial:
+def _pair(faults: Faults, killers: dict[str, list[str]]) -> Pair:
     names = tuple(sorted(fault.name for fault in faults))
-    source = source_of(family, faults)
-    return Trial(family.exercise, kind, name or label(names), source, names, tuple(first), to_the_end)
+    return Pair(names, tuple(name for fault in names for name in killers.get(fault, [])[:1]))
+
+
+def _mutant(family: Family, faults: Faults, *, kind: Kind, name: str = "") -> Trial:
+    names = tuple(sorted(fault.name for fault in faults))
+    return Trial(family.exercise, kind, name or label(names), source_of(family, faults), names)
