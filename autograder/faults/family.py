@@ -16,7 +16,7 @@ Faults = frozenset["Fault"]
 NONE: Faults = frozenset()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fault:
     """One mistake that people make: what the code does, and which idea to look at again, in English and Chinese.
 

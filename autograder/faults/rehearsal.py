@@ -42,6 +42,15 @@ class Rehearsal:
         _seed()
         return RehearsedModule(self, self._made[class_name](*arguments, **keywords))
 
+    def new_loaded(
+        self, class_name: str, state: dict[str, Any], dtype: str, *arguments: Any, **keywords: Any
+    ) -> RehearsedModule:
+        """Make an instance, convert it to a dtype and load a state dict strictly."""
+        module = self.new(class_name, *arguments, **keywords)
+        module.to(dtype)
+        module.load(state)
+        return module
+
     def _call(self, target: Callable[..., Any], given: Sequence[Any], keywords: dict[str, Any]) -> Any:
         return self._observed(target, as_received(list(given)), as_received(keywords))
 

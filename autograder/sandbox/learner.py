@@ -242,12 +242,29 @@ class Learner:
 
     def new(self, class_name: str, *arguments: Any, **keywords: Any) -> RemoteModule:
         """Make an instance of a class of the learner's."""
+        return self._new(class_name, arguments, keywords)
+
+    def new_loaded(
+        self, class_name: str, state: dict[str, Any], dtype: str, *arguments: Any, **keywords: Any
+    ) -> RemoteModule:
+        """Make an instance, convert it to a dtype (named as in torch) and load a state dict strictly, all at once."""
+        return self._new(class_name, arguments, keywords, state, dtype)
+
+    def _new(
+        self,
+        class_name: str,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        state: dict[str, Any] | None = None,
+        dtype: str = "",
+    ) -> RemoteModule:
         self._ready()
         self.last_call = LastCall(class_name, arguments, keywords)
         blobs = Blobs()
         packed = [pack(value, blobs, layout=True) for value in arguments]
         named = {name: pack(value, blobs, layout=True) for name, value in keywords.items()}
-        reply, _ = self._ask(wire.New(class_name, packed, named, self._seed()), blobs)
+        loaded = pack(state, blobs, layout=True)
+        reply, _ = self._ask(wire.New(class_name, packed, named, self._seed(), dtype, loaded), blobs)
         if not isinstance(reply, wire.Created):
             raise self._unexpected(reply)
         self._remember(reply.facts)

@@ -72,12 +72,14 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
 
 
 class New(msgspec.Struct, frozen=True, tag="new"):
-    """Make an instance of a class of the learner's."""
+    """Make an instance of a class of the learner's; with a dtype it is converted, with a state that is loaded."""
 
     target: str
     arguments: list[Value]
     keywords: dict[str, Value]
     seed: int
+    dtype: str = ""
+    state: Value = None
 
 
 Operation = Literal["load", "state", "train", "eval", "to", "describe"]

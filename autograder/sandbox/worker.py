@@ -208,7 +208,14 @@ class Answers:
         arguments, keywords = self._arguments(request, blobs)
         _seed(request.seed)
         with self._observing(calls=False):
-            self._instances.append(target(*arguments, **keywords))
+            instance = target(*arguments, **keywords)
+        state = unpack(request.state, blobs, layout=True)
+        with self._observing(watch=False):
+            if request.dtype:
+                _convert(instance, request.dtype)
+            if state is not None:
+                _load_state(instance, state)
+        self._instances.append(instance)
         return Created(len(self._instances) - 1, self._facts()), Blobs()
 
     def _manage(self, request: Manage, blobs: Blobs) -> tuple[Reply, Blobs]:

@@ -56,10 +56,7 @@ def reading(d_model, bias=True):
 
 def made(learner, state, n_heads, dtype="float64", **options):
     """Make the learner's module with these weights, in training mode as modules are when they are new."""
-    module = learner.new("MultiHeadAttention", state["q_proj.weight"].shape[0], n_heads, **options)
-    module.to(dtype)
-    module.load(state)
-    return module
+    return learner.new_loaded("MultiHeadAttention", state, dtype, state["q_proj.weight"].shape[0], n_heads, **options)
 
 
 def twin(reference, state, n_heads, **options):
