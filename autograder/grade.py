@@ -18,7 +18,7 @@ import msgspec
 from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
-from autograder.report import ExerciseResult, Outcome, Report
+from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, LearnerEnded, LearnerException, SandboxError
 from autograder.sandbox.starting import Starter, starter_for
@@ -134,7 +134,7 @@ class Grader:
         self, exercise: Exercise, submission: Submission, desk: SubmissionDesk, checks: Checks
     ) -> ExerciseResult:
         if exercise.name not in submission.modules:
-            reason = submission.problems.get(exercise.name, "not handed in")
+            reason = submission.problems.get(exercise.name, NOT_HANDED_IN)
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
         try:
