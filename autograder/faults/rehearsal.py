@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autograder.faults.family import Family, Fault
-from autograder.sandbox.observed import Memory, leaves, span
+from autograder.sandbox.observed import Memory, largest_tensor, leaves, span
 from autograder.sandbox.wire import Facts
 
 SEED = 0
@@ -26,6 +26,11 @@ class Rehearsal:
             raise AttributeError(name)
         return lambda *arguments, **keywords: self._call(self._made[name], arguments, keywords)
 
+    @property
+    def measured(self) -> Measured:
+        """The same functions, with the largest tensor measured."""
+        return Measured(self)
+
     def gradients(
         self, function: str, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
     ) -> RehearsedGradients:
@@ -37,11 +42,13 @@ class Rehearsal:
         _seed()
         return RehearsedModule(self, self._made[class_name](*arguments, **keywords))
 
-    def _call(self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def _call(
+        self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any], *, measure: bool = False
+    ) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
         _seed()
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, largest_tensor(measure) as largest:
             warnings.simplefilter("always")
             result = target(*arguments, **keywords)
         names = list(inspect.signature(target).parameters)
@@ -51,6 +58,7 @@ class Rehearsal:
             modified=_named([memory for memory in memories if memory.changed()], names),
             shared=_named([memory for memory in memories if memory.meets(spans)], names),
             writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
+            largest_tensor=largest[0] if measure else None,
         )
         return result
 
@@ -79,6 +87,19 @@ class Rehearsal:
         detached = tuple(out.detach() if isinstance(out, torch.Tensor) else out for out in outputs)
         by_name = dict(zip(parameters, found[len(inputs) :], strict=True))
         return RehearsedGradients(detached, tuple(found[: len(inputs)]), by_name)
+
+
+class Measured:
+    """Calls like the rehearsal's own, with the largest tensor measured."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        made = self._rehearsal._made
+        if name not in made:
+            raise AttributeError(name)
+        return lambda *arguments, **keywords: self._rehearsal._call(made[name], arguments, keywords, measure=True)
 
 
 class RehearsedGradients:
