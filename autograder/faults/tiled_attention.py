@@ -281,8 +281,9 @@ DIAGONAL_EXCLUDED = Fault(
 FILLED_WITH_TEN_THOUSAND = Fault(
     "filled_with_ten_thousand",
     place="fill",
-    en="Masked scores become -10000, and a legal score can be lower than that. Which value is below every score?",
-    zh="被遮住的分数填成了 -10000，而正常的分数可能比它更低。哪个值低于所有分数？",
+    en="Masked scores become -10000, and a legal score can be lower than that; rows without keys to read are put right "
+    "afterwards. Which value is below every score?",
+    zh="被遮住的分数填成了 -10000，没有 key 可读的行事后再补成 0，可正常的分数也可能比它更低。哪个值低于所有分数？",
     seen_in=("ohdearquant/lattice#373",),
 )
 FILLED_WITH_A_BILLION = Fault(
@@ -483,7 +484,10 @@ def attended(
         if PIECES_KEPT in faults:
             pieces.append(scores)
         state = updated(state, scores, value[..., start:stop, :].to(query.dtype), faults)
-    return divided(state, value, faults)
+    output = divided(state, value, faults)
+    if FILLED_WITH_TEN_THOUSAND in faults and border is not None:
+        return output.masked_fill(border < 0, 0.0)
+    return output
 
 
 def beginning(query: Tensor, key: Tensor, value: Tensor, faults: Faults) -> State:

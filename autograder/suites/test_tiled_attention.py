@@ -134,13 +134,15 @@ def test_the_row_of_the_tutorial_in_blocks(learner):
 @promise("scale")
 @hint("tiled_attention.scale")
 @seen_in("lucidrains/vit-pytorch#65", "esceptico/perceiver-io#9", "juho-lee/set_transformer#18")
-def test_scores_are_divided_by_the_root_of_the_key_width(learner):
-    for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (8, 0.8044297)):
+def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng):
+    for d_k, weight in ((2, 0.9441928), (5, 0.8567868)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
         key = torch.cat([query, torch.zeros_like(query)])
         weights = torch.tensor([[weight, 1.0 - weight]], dtype=torch.float64)
         value = torch.eye(2, 7, dtype=torch.float64)
         assert_roughly(learner.tiled_attention(query, key, value), weights @ value)
+    query, key, value = normal(rng, 2, 4, 5), normal(rng, 2, 6, 5), normal(rng, 2, 6, 7)
+    assert_roughly(learner.tiled_attention(query, key, value, 4), attended(reference, query, key, value))
 
 
 @points(1.25)
@@ -148,13 +150,12 @@ def test_scores_are_divided_by_the_root_of_the_key_width(learner):
 @hint("tiled_attention.any_block")
 @seen_in("jax-ml/jax#27224", "66RING/tiny-flash-attention#12", "pytorch/xla#8671")
 def test_every_block_size_gives_the_output_of_attention(learner, reference, rng):
-    counting = torch.arange(3, dtype=torch.float64)[:, None]
-    expected = attended(reference, counting[:1] + 1.0, counting, VALUES)
-    for block_size in (3, 1, 2, 4):
-        assert_roughly(learner.tiled_attention(counting[:1] + 1.0, counting, VALUES, block_size), expected)
-    query, key, value = normal(rng, 4, 5), normal(rng, 7, 5), normal(rng, 7, 3)
+    key = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    expected = attended(reference, FLAT[:1] + 1.0, key, VALUES[:2])
+    assert_roughly(learner.tiled_attention(FLAT[:1] + 1.0, key, VALUES[:2], 1), expected)
+    query, key, value = normal(rng, 4, 1), normal(rng, 5, 1), normal(rng, 5, 3)
     expected = attended(reference, query, key, value)
-    for block_size in (1, 2, 3, 4, 5, 6, 7, 8, BEYOND):
+    for block_size in (5, 1, 2, 3, 4, 6, BEYOND):
         assert_roughly(learner.tiled_attention(query, key, value, block_size), expected)
 
 
@@ -164,7 +165,7 @@ def test_every_block_size_gives_the_output_of_attention(learner, reference, rng)
 @seen_in("tensorflow/tensorflow#10142", "carlushuang/gcnasm#21", "flashinfer-ai/flashinfer#4401")
 def test_the_largest_score_may_stand_in_any_block(learner, reference):
     one = torch.ones(1, 1, dtype=torch.float64)
-    rows = [[-1000.0, -1001.0], [0.0, 1000.0], [1000.0, 0.0], [-900.0, -901.0, 900.0], [1000.0, -1000.0, 1001.0]]
+    rows = [[-1000.0, -1001.0], [0.0, 1000.0], [1000.0, 0.0], [1000.0, -1000.0, 1001.0]]
     for scores in rows:
         key = torch.tensor(scores, dtype=torch.float64)[:, None]
         expected = attended(reference, one, key, VALUES[: len(scores)])
@@ -180,7 +181,7 @@ def test_the_largest_score_may_stand_in_any_block(learner, reference):
 @hint("tiled_attention.border")
 @seen_in("zhuzilin/ring-flash-attention#54", "zhuzilin/ring-flash-attention#15", "pbloem/former#10")
 def test_the_causal_border_runs_through_all_blocks(learner, reference, rng):
-    for size, block_size in ((1, 1), (2, 2), (2, 1), (3, 2), (4, 2), (5, 3), (5, BEYOND)):
+    for size, block_size in ((1, 1), (2, 2), (2, 1), (3, 2), (5, 3)):
         assert_reads(learner, size, size, block_size)
     query, key, value = normal(rng, 2, 7, 1), normal(rng, 2, 7, 1), normal(rng, 2, 7, 3)
     output = learner.tiled_attention(query, key, value, 3, causal=True)
@@ -192,7 +193,7 @@ def test_the_causal_border_runs_through_all_blocks(learner, reference, rng):
 @hint("tiled_attention.alignment")
 @seen_in("Dao-AILab/flash-attention#517", "Dao-AILab/flash-attention#282", "gittensor-ai-lab/sparkinfer#3")
 def test_the_last_query_reads_every_key(learner):
-    for n_queries, n_keys, block_size in ((1, 2, 1), (1, 3, 2), (2, 5, 2), (3, 4, BEYOND), (2, 6, 3)):
+    for n_queries, n_keys, block_size in ((1, 2, 1), (2, 5, 2), (3, 4, BEYOND), (2, 6, 3)):
         assert_reads(learner, n_queries, n_keys, block_size)
 
 
@@ -201,7 +202,7 @@ def test_the_last_query_reads_every_key(learner):
 @hint("tiled_attention.fully_masked")
 @seen_in("Dao-AILab/flash-attention#1778", "flashinfer-ai/flashinfer#4401", "tracel-ai/burn#4697")
 def test_a_row_with_nothing_to_read_is_zero(learner):
-    for n_queries, n_keys, block_size in ((2, 1, 1), (3, 2, 1), (4, 2, BEYOND), (5, 3, 2)):
+    for n_queries, n_keys, block_size in ((2, 1, 1), (4, 2, BEYOND), (5, 3, 2)):
         output = assert_reads(learner, n_queries, n_keys, block_size)
         empty = output[: n_queries - n_keys]
         assert_equal(empty, torch.zeros_like(empty))
@@ -213,7 +214,7 @@ def test_a_row_with_nothing_to_read_is_zero(learner):
 @hint("tiled_attention.fill")
 @seen_in("ohdearquant/lattice#373", "karpathy/minGPT#75", "huggingface/transformers#3181")
 def test_no_legal_score_lies_below_a_masked_one(learner):
-    for legal, block_size in ((0.0, 1), (-3e4, 2), (-3e10, 2), (-3e15, 1)):
+    for legal, block_size in ((0.0, 1), (-3e4, 2), (-3e15, 1)):
         key = torch.tensor([[legal], [0.0]])
         output = learner.tiled_attention(torch.ones(2, 1), key, torch.eye(2), block_size, causal=True)
         assert_roughly(output[:1], torch.tensor([[1.0, 0.0]], dtype=torch.float64))
@@ -224,13 +225,13 @@ def test_no_legal_score_lies_below_a_masked_one(learner):
 @hint("tiled_attention.shapes")
 @seen_in("pytorch/pytorch#64888", "allenai/allennlp#3599")
 def test_sizes_may_differ_and_leading_dimensions_are_broadcast_together(learner, reference, rng):
-    cases = [((), (), (), 1, 1), ((2,), (), (), 4, 6), ((), (2,), (), 4, 6), ((), (), (2,), 4, 6)]
-    cases += [((3, 1), (4,), (), 2, 5), ((1, 2), (3, 1), (2,), 5, 2)]
+    cases = [((), (), (), 1, 1), ((2,), (), (), 4, 6), ((), (2,), (), 6, 4), ((), (), (2,), 1, 6)]
+    cases += [((3, 1), (4,), (), 2, 4)]
     for of_query, of_key, of_value, n_queries, n_keys in cases:
         query, key = normal(rng, *of_query, n_queries, 1), normal(rng, *of_key, n_keys, 1)
         value = normal(rng, *of_value, n_keys, 7)
         expected = attended(reference, query, key, value)
-        assert_roughly(learner.tiled_attention(query, key, value, 4), expected)
+        assert_roughly(learner.tiled_attention(query, key, value, 2), expected)
 
 
 @points(0.25)
@@ -239,9 +240,9 @@ def test_sizes_may_differ_and_leading_dimensions_are_broadcast_together(learner,
 @seen_in("pytorch/pytorch#174950", "Dao-AILab/flash-attention#2568")
 def test_without_keys_the_output_is_zero(learner):
     for n_keys, causal in ((1, False), (0, False), (0, True)):
-        query, key = FLAT[:1].expand(4, 1), FLAT[:1].expand(n_keys, 1)
-        expected = (4.0 if n_keys else 0.0) * torch.ones(4, 7, dtype=torch.float64)
-        value = VALUES[1:2].expand(n_keys, 7)
+        query, key = FLAT[:2], FLAT[:n_keys]
+        value = torch.full((n_keys, 7), 4.0, dtype=torch.float64)
+        expected = torch.full((2, 7), 4.0 if n_keys else 0.0, dtype=torch.float64)
         assert_roughly(learner.tiled_attention(query, key, value, causal=causal), expected)
 
 
@@ -250,12 +251,18 @@ def test_without_keys_the_output_is_zero(learner):
 @hint("tiled_attention.largest_tensor")
 @seen_in("mymusise/gpt2-quickly#5", "vllm-project/semantic-router#3737")
 def test_no_tensor_is_larger_than_one_tile(learner, reference, rng):
-    shapes = (((80, 1), (80, 1), (80, 1)), ((2, 16, 1), (2, 128, 1), (128, 1)), ((96, 5), (96, 5), (96, 5)))
-    for sizes, shape, causal in zip(((96, 4), (3,), (32,)), shapes, (True, True, False), strict=True):
-        arguments = [normal(rng, *one) for one in shape]
+    cases = [
+        ((80, 1), (80, 1), (80, 1), (96, 4), True),
+        ((2, 16, 1), (2, 128, 1), (128, 1), (8,), False),
+        ((96, 5), (96, 5), (96, 5), (32,), False),
+    ]
+    for of_query, of_key, of_value, block_sizes, causal in cases:
+        # Wide ones have scores of 0: how they are scaled is not the question.
+        query = normal(rng, *of_query) * (of_query[-1] == 1)
+        arguments = query, normal(rng, *of_key), normal(rng, *of_value)
         expected = attended(reference, *arguments, causal=causal)
         earlier = 0
-        for block_size in sizes:
+        for block_size in block_sizes:
             earlier = assert_tiles(learner, arguments, expected, block_size, causal, earlier)
 
 
@@ -264,7 +271,7 @@ def test_no_tensor_is_larger_than_one_tile(learner, reference, rng):
 @hint("tiled_attention.kept_pieces")
 @seen_in("vllm-project/semantic-router#3382")
 def test_nothing_is_kept_of_a_matrix_of_scores_that_does_not_fit_the_memory_limit(learner, reference, rng):
-    query, key, value = (normal(rng, LONG, size).float() for size in (2, 2, 1))
+    query, key, value = (normal(rng, LONG, 1).float() for _ in range(3))
     output = learner.tiled_attention(query, key, value)
     some = torch.from_numpy(rng.choice(LONG, 30))
     expected = attended(reference, query[some], key, value)
@@ -281,8 +288,8 @@ def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference
     for dtype in DTYPES:
         query, key, value = (normal(rng, *shape).to(dtype) for shape in ((4, 5), (6, 5), (6, 7)))
         logits = (query.double() @ key.double().mT).abs().max().item() / math.sqrt(5)
-        output = learner.tiled_attention(query, key, value, 2, causal=True)
-        expected = attended(reference, query, key, value, causal=True)
+        output = learner.tiled_attention(query, key, value, 2)
+        expected = attended(reference, query, key, value)
         assert_close(output, expected, dtype=dtype, terms=6, logits=logits, scale=value.abs().max().item())
 
 
@@ -301,7 +308,7 @@ def test_a_running_sum_in_half_precision_does_not_stall(learner):
 @promise("block_size_error")
 @hint("tiled_attention.block_size_error")
 def test_a_block_size_below_one_is_a_value_error(learner):
-    for block_size in (0, -1, -64):
+    for block_size in (0, -1):
         with raises(ValueError, naming=("block_size",)):
             learner.tiled_attention(FLAT, FLAT, VALUES, block_size)
     assert_roughly(learner.tiled_attention(FLAT, FLAT, VALUES, 1), torch.full((3, 1), 7.0, dtype=torch.float64))
@@ -315,10 +322,10 @@ def test_widths_or_numbers_of_keys_that_differ_are_value_errors(learner):
     def blank(*shape):
         return torch.zeros(shape, dtype=torch.float64)
 
-    for d_query, d_key in ((2, 3), (1, 3), (3, 1)):
+    for d_query, d_key in ((2, 3), (3, 1)):
         with raises(ValueError, naming=("query", "key", "d_k")):
             learner.tiled_attention(blank(4, d_query), blank(6, d_key), blank(6, 7), 2)
-    for n_keys, n_values in ((4, 6), (6, 4), (1, 3), (3, 1)):
+    for n_keys, n_values in ((4, 6), (6, 4), (3, 1)):
         with raises(ValueError, naming=("key", "value", "n_keys")):
             learner.tiled_attention(blank(4, 5), blank(n_keys, 5), blank(n_values, 7), 2)
     assert_roughly(learner.tiled_attention(FLAT, FLAT, VALUES, 2), torch.full((3, 1), 7.0, dtype=torch.float64))
@@ -333,7 +340,7 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
     sliced = normal(rng, 8, 2)[::2, 1:], normal(rng, 12, 2)[1::2, :1], normal(rng, 6, 14)[:, ::2]
     expanded = normal(rng, 1, 1).expand(2, 4, 1), normal(rng, 6, 1).expand(2, 6, 1), normal(rng, 1, 7).expand(2, 6, 7)
     for arguments in (sliced, transposed, expanded):
-        assert_roughly(learner.tiled_attention(*arguments, 4), attended(reference, *arguments))
+        assert_roughly(learner.tiled_attention(*arguments, 3), attended(reference, *arguments))
 
 
 @points(0.25)
@@ -341,8 +348,9 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
 @hint("tiled_attention.memory")
 @seen_in("exercism/python#1874", "huggingface/transformers#31008")
 def test_arguments_stay_as_they_are_and_results_are_new(learner, reference, rng):
-    for n_queries, n_keys, block_size in ((1, 1, 1), (4, 6, 4), (4, 6, BEYOND)):
-        arguments = normal(rng, n_queries, 2), normal(rng, n_keys, 2), normal(rng, n_keys, 7)
+    for n_queries, n_keys, block_size in ((1, 1, 1), (4, 6, 3), (4, 6, BEYOND)):
+        # All scores are 0, but not all that goes into them.
+        arguments = normal(rng, n_queries, 2), torch.zeros(n_keys, 2).double(), normal(rng, n_keys, 7)
         assert_roughly(learner.tiled_attention(*arguments, block_size), attended(reference, *arguments))
         assert_untouched(learner)
         assert_unshared(learner)
