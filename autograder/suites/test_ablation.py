@@ -1,7 +1,7 @@
 """The hidden checks of ablation, 10 points.
 
 Where the scale is not the question `d_k` is 1, or all scores are 0, so that a wrong scale costs few checks and not
-all. Most values have one feature, where every norm is the same.
+all. Most values have one feature, where most norms agree, so that a wrong norm costs few checks too.
 """
 
 import torch
@@ -27,6 +27,13 @@ ONE = torch.ones(1, 1, dtype=torch.float64)
 
 def normal(rng, *shape):
     return torch.from_numpy(rng.normal(size=shape))
+
+
+def one_feature(rng, *shape):
+    """Draw values that are 0 in all features but the first, where most norms agree."""
+    values = torch.zeros(shape, dtype=torch.float64)
+    values[..., :1] = normal(rng, *shape[:-1], 1)
+    return values
 
 
 def column(*numbers):
@@ -115,17 +122,17 @@ def test_scores_are_divided_by_the_root_of_the_key_width(learner):
 @hint("ablation.shapes")
 @seen_in("pytorch/pytorch#64888", "allenai/allennlp#3599")
 def test_every_size_may_differ_and_leading_dimensions_are_broadcast(learner, reference, rng):
-    cases = [((1, 1), (1, 1), (1, 3), None), ((2, 1), (3, 1), (3, 1), None), ((3, 1), (2, 1), (2, 5), None)]
+    cases = [((1, 1), (2, 1), (2, 1), None), ((2, 1), (3, 1), (3, 1), None), ((3, 1), (2, 1), (2, 5), None)]
     cases += [((3, 3, 1), (3, 3, 1), (3, 3, 3), None), ((2, 4, 1), (6, 1), (6, 7), None)]
     cases += [((4, 1), (2, 6, 1), (6, 7), mask("111110")), ((4, 1), (6, 1), (2, 6, 7), None)]
     cases += [((2, 1, 4, 1), (3, 6, 1), (6, 7), mask("111000", "111111")[:, None, None, :])]
     cases += [((2, 3, 4, 1), (2, 3, 6, 1), (2, 3, 6, 7), mask("100001", "110000", "111111")[:, None, :])]
-    for *shapes, allowed in cases:
-        arguments = [normal(rng, *shape) for shape in shapes]
-        expected = reference.ablation_effect(*arguments, allowed)
-        assert_roughly(learner.ablation_effect(*arguments, allowed), expected, arguments[2])
-    # Each is alone with its scale here: all scores are 0.
-    query, key, value = normal(rng, 2, 3, 4, 5) * 0.0, normal(rng, 2, 3, 6, 5), normal(rng, 2, 3, 6, 7)
+    for of_query, of_key, of_value, allowed in cases:
+        query, key, value = normal(rng, *of_query), normal(rng, *of_key), one_feature(rng, *of_value)
+        expected = reference.ablation_effect(query, key, value, allowed)
+        assert_roughly(learner.ablation_effect(query, key, value, allowed), expected, value)
+    # All scores are 0.
+    query, key, value = normal(rng, 2, 3, 4, 5) * 0.0, normal(rng, 2, 3, 6, 5), one_feature(rng, 2, 3, 6, 7)
     assert_roughly(learner.ablation_effect(query, key, value), reference.ablation_effect(query, key, value), value)
 
 
@@ -158,15 +165,15 @@ def test_what_remains_is_weighed_anew_where_a_weight_is_one_to_the_last_bit(lear
 
 
 @points(1)
-@promise("only", "polarity")
+@promise("only", "polarity", "shapes")
 @hint("ablation.only_key")
 @seen_in("pytorch/pytorch#25110")
 def test_the_only_readable_key_has_the_norm_of_the_output(learner):
-    value = torch.tensor([[3.0, 4.0], [0.0, 13.0], [5.0, 12.0]], dtype=torch.float64)
+    value = torch.tensor([[5.0, 0.0], [-13.0, 0.0], [4.0, 0.0]], dtype=torch.float64)
     effect = learner.ablation_effect(FLAT[:1], FLAT[:1], value[:1])
     assert_roughly(effect, row(5.0), value)
     effect = learner.ablation_effect(FLAT, FLAT, value, mask("100", "001", "010"))
-    expected = torch.tensor([[5.0, 0.0, 0.0], [0.0, 0.0, 13.0], [0.0, 13.0, 0.0]], dtype=torch.float64)
+    expected = torch.tensor([[5.0, 0.0, 0.0], [0.0, 0.0, 4.0], [0.0, 13.0, 0.0]], dtype=torch.float64)
     assert_roughly(effect, expected, value)
 
 
@@ -184,8 +191,7 @@ def test_a_key_that_may_not_be_read_has_no_effect(learner, reference, rng):
         effect = learner.ablation_effect(FLAT[: len(expected)], FLAT, VALUES, allowed)
         assert_roughly(effect, expected, VALUES)
         assert_equal(effect == 0, expected == 0)
-    # Scores far from 0, so that a masked key with another score than -inf takes part.
-    query, key, value = column(100.0, -100.0, 1.0), column(2.0, 1.5, -1.0, -2.0), normal(rng, 4, 2)
+    query, key, value = column(1.0, -1.0, 0.5), column(2.0, 1.5, -1.0, -2.0), one_feature(rng, 4, 2)
     allowed = mask("0011", "1100", "0101")
     effect = learner.ablation_effect(query, key, value, allowed)
     assert_roughly(effect, reference.ablation_effect(query, key, value, allowed), value)
@@ -210,7 +216,7 @@ def test_in_a_fully_masked_row_every_effect_is_zero(learner):
 @hint("ablation.huge_masked")
 @seen_in("pytorch/pytorch#101967", "onnx/onnx#8068")
 def test_what_is_masked_may_be_huge(learner, reference):
-    allowed = mask("101", "001")
+    allowed = mask("101", "101")
     query, key = column(1.0, -1.0), column(0.25, 0.0, -0.5)
     expected = reference.ablation_effect(query, key, VALUES, allowed)
     hidden = column(0.0, 1.0, 0.0)
@@ -218,7 +224,8 @@ def test_what_is_masked_may_be_huge(learner, reference):
         for of_key, of_value in ((huge, 0.0), (0.0, huge), (-huge, -huge)):
             arguments = query, key + of_key * hidden, VALUES + of_value * hidden
             effect = learner.ablation_effect(*(argument.to(dtype) for argument in arguments), allowed)
-            assert_close(in_dtype(effect, dtype), expected, dtype=dtype, terms=4, scale=16.0)
+            rough = dtype if dtype.itemsize == 2 else torch.float32
+            assert_close(in_dtype(effect, rough), expected, dtype=rough, terms=4, scale=16.0)
 
 
 @points(0.25)
@@ -256,7 +263,8 @@ def test_widths_or_numbers_of_keys_that_differ_are_value_errors(learner):
 def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference, rng):
     causal = torch.ones(4, 6, dtype=torch.bool).tril(2)
     for dtype in DTYPES:
-        arguments = [normal(rng, *shape).to(dtype) for shape in ((3, 4, 1), (3, 6, 1), (3, 6, 7))]
+        arguments = normal(rng, 3, 4, 1), normal(rng, 3, 6, 1), one_feature(rng, 3, 6, 7)
+        arguments = [argument.to(dtype) for argument in arguments]
         query, key, value = (argument.double() for argument in arguments)
         expected = reference.ablation_effect(query, key, value, causal)
         effect = learner.ablation_effect(*arguments, causal)
@@ -269,10 +277,14 @@ def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference
 @hint("ablation.layout")
 @seen_in("NVIDIA/Megatron-LM#875", "ByteDance-Seed/Depth-Anything-3#268")
 def test_any_memory_layout_is_legal(learner, reference, rng):
-    transposed = normal(rng, 3, 1, 4).mT, normal(rng, 2, 6, 3).transpose(0, 2)[..., :1], normal(rng, 3, 7, 6).mT
-    sliced = normal(rng, 8, 2)[::2, 1:], normal(rng, 12, 2)[1::2, :1], normal(rng, 6, 14)[:, ::2]
-    expanded = normal(rng, 1, 1).expand(2, 4, 1), normal(rng, 6, 1).expand(2, 6, 1), normal(rng, 6, 1).expand(2, 6, 7)
-    allowed = mask("1", "1", "1", "0").expand(4, 6)
+    transposed = (
+        normal(rng, 3, 1, 4).mT,
+        normal(rng, 2, 6, 3).transpose(0, 2)[..., :1],
+        normal(rng, 6, 3, 1).transpose(0, 1),
+    )
+    sliced = normal(rng, 8, 2)[::2, 1:], normal(rng, 12, 2)[1::2, :1], normal(rng, 6, 2)[:, ::2]
+    expanded = normal(rng, 1, 1).expand(2, 4, 1), normal(rng, 6, 1).expand(2, 6, 1), normal(rng, 6, 1).expand(2, 6, 1)
+    allowed = mask("1").expand(4, 6)
     for query, key, value in (sliced, transposed, expanded):
         expected = reference.ablation_effect(query, key, value, allowed)
         assert_roughly(learner.ablation_effect(query, key, value, allowed), expected, value)
@@ -283,16 +295,12 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
 @hint("ablation.memory")
 @seen_in("exercism/python#1874", "huggingface/transformers#31008")
 def test_arguments_stay_as_they_are_and_the_result_is_new(learner, reference, rng):
-    full = mask("111111", "111110", "000001", "111100")
-    for shapes, allowed in (
-        (((1, 1), (1, 1), (1, 2)), mask("1")),
-        (((4, 1), (6, 1), (6, 7)), None),
-        (((4, 1), (6, 1), (6, 7)), full),
-        (((4, 1), (6, 1), (6, 7)), full),
-        (((2, 4, 1), (2, 6, 1), (2, 6, 7)), full.expand(2, 4, 6).clone()),
-    ):
-        arguments = [normal(rng, *shape) for shape in shapes]
-        effect = learner.ablation_effect(*arguments, allowed)
+    full = mask("111111", "111110", "000011", "111100")
+    for leading, allowed in (((), None), ((), full), ((), full), ((2,), full.expand(2, 4, 6).clone())):
+        # All scores are 0, but not all that goes into them.
+        query, key = normal(rng, *leading, 4, 5), torch.zeros(*leading, 6, 5, dtype=torch.float64)
+        value = one_feature(rng, *leading, 6, 7)
+        effect = learner.ablation_effect(query, key, value, allowed)
         assert_untouched(learner)
         assert_unshared(learner)
-        assert_roughly(effect, reference.ablation_effect(*arguments, allowed), arguments[2])
+        assert_roughly(effect, reference.ablation_effect(query, key, value, allowed), value)
