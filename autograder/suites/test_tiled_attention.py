@@ -25,8 +25,8 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 VALUES = torch.tensor([[1.0], [4.0], [16.0]], dtype=torch.float64)
 FLAT = torch.zeros(3, 1, dtype=torch.float64)
 BEYOND = 64
-# Its scores take 1.16 GB in float32, more than the memory limit of the course.
-LONG = 17_000
+# Its scores take 1.15 GB in float64, more than the memory limit of the course.
+LONG = 12_000
 
 
 def normal(rng, *shape):
@@ -271,13 +271,12 @@ def test_no_tensor_is_larger_than_one_tile(learner, reference, rng):
 @hint("tiled_attention.kept_pieces")
 @seen_in("vllm-project/semantic-router#3382")
 def test_nothing_is_kept_of_a_matrix_of_scores_that_does_not_fit_the_memory_limit(learner, reference, rng):
-    query, key, value = (normal(rng, LONG, 1).float() for _ in range(3))
+    query, key, value = (normal(rng, LONG, 1) for _ in range(3))
     output = learner.tiled_attention(query, key, value)
     some = torch.from_numpy(rng.choice(LONG, 30))
     expected = attended(reference, query[some], key, value)
-    largest = (query[some] @ key.mT).abs().max().item()
     assert tuple(output.shape) == (LONG, 1), f"the shape is {tuple(output.shape)}, not {(LONG, 1)}"
-    assert_close(output[some], expected, dtype=torch.float32, terms=LONG, logits=largest, scale=value.abs().max())
+    assert_roughly(output[some], expected)
 
 
 @points(0.25)

@@ -153,14 +153,13 @@ def test_the_largest_tensor_is_one_tile_or_an_argument(tiled_attention, generato
 
 
 def test_a_length_whose_scores_do_not_fit_takes_little_memory(tiled_attention, generator):
-    n = 17_000
-    query, key, value = (draw(generator, n, size, dtype=torch.float32) for size in (2, 2, 1))
+    n = 12_000
+    query, key, value = draw(generator, n, 2), draw(generator, n, 2), draw(generator, n, 1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     output = tiled_attention(query, key, value)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
     some = slice(None, None, 1000)
-    # So many roundings, and none of them doubled.
-    torch.testing.assert_close(output[some].double(), library(query[some], key, value, False), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(output[some], library(query[some], key, value, False), rtol=1e-12, atol=1e-12)
 
 
 def test_any_memory_layout_is_read_and_left_alone(tiled_attention, generator):

@@ -114,5 +114,4 @@ def test_whoever_is_not_causal_is_told_which_key_was_read_across_which_border(ch
 def test_the_check_of_a_long_length_takes_nearly_all_the_time_and_is_one_of_its_own(checks):
     seconds = {name: check.seconds for name, check in checks["right"].items()}
     assert not failed(checks["right"])
-    assert seconds[LONG] < 5
     assert max(seconds, key=seconds.__getitem__) == LONG
