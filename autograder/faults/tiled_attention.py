@@ -557,28 +557,25 @@ def updated(state: State, scores: Tensor, values: Tensor, faults: Faults) -> Sta
         new_largest = torch.where(new_largest == -math.inf, largest, new_largest)
     block_total, block_weighted = exponentials.sum(dim=-1, keepdim=True), exponentials @ values
     if MEAN_OF_THE_BLOCKS in faults:
-        read = block_total > 0
-        weighted = weighted + block_weighted / block_total.masked_fill(~read, 1.0)
-        return new_largest, total + read, weighted
+        block_weighted = block_weighted / block_total.masked_fill(block_total == 0.0, 1.0)
+        block_total = (block_total > 0.0).to(block_total.dtype)
+        to_total = to_weighted = torch.ones_like(to_total)
     if CORRECTED_TOO_LATE in faults:
-        started = largest > -math.inf
-        to_total = to_weighted = torch.where(started, to_total, torch.ones_like(to_total))
-        return new_largest, to_total * (total + block_total), to_weighted * (weighted + block_weighted)
-    return new_largest, *added(to_total * total, block_total, to_weighted, weighted, block_weighted, faults)
-
-
-def added(
-    total: Tensor, block_total: Tensor, correction: Tensor, weighted: Tensor, block_weighted: Tensor, faults: Faults
-) -> tuple[Tensor, Tensor]:
-    """Add the sums of one block to the corrected ones."""
-    total = block_total if DIVIDED_BY_THE_LAST_SUM in faults else total + block_total
-    if OUTPUT_LIKE_THE_QUERY in faults or LEADING_DIMENSIONS_OF_THE_QUERY in faults:
-        weighted = weighted.clone().mul_(correction).add_(block_weighted)
-    else:
-        weighted = correction * weighted + block_weighted
+        begun = largest > -math.inf
+        block_total = block_total * torch.where(begun, to_total, 1.0)
+        block_weighted = block_weighted * torch.where(begun, to_weighted, 1.0)
+    total = block_total if DIVIDED_BY_THE_LAST_SUM in faults else to_total * total + block_total
+    weighted = added(to_weighted, weighted, block_weighted, faults)
     if DIVIDED_IN_EVERY_BLOCK in faults:
         weighted = weighted / total.masked_fill(total == 0.0, 1.0)
-    return total, weighted
+    return new_largest, total, weighted
+
+
+def added(correction: Tensor, weighted: Tensor, block_weighted: Tensor, faults: Faults) -> Tensor:
+    """Add the values of one block to the corrected ones, in the room made for them or anew."""
+    if OUTPUT_LIKE_THE_QUERY in faults or LEADING_DIMENSIONS_OF_THE_QUERY in faults:
+        return weighted.mul_(correction).add_(block_weighted)
+    return correction * weighted + block_weighted
 
 
 def largest_of(largest: Tensor, scores: Tensor, faults: Faults) -> Tensor:
@@ -644,15 +641,20 @@ VALUES = float64([1.0], [4.0], [16.0])
 RISING = float64([0.0], [1.0], [3.0])
 
 
+def _asked(module: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Call the function, and keep what it answers now."""
+    return module.tiled_attention(*arguments, **keywords).clone()
+
+
 def _evenly(module: Any, n_queries: int, n_keys: int, block_size: int, causal: bool = True) -> Any:
     """Ask which keys each query reads when all scores are equal."""
-    query, key = torch.zeros(n_queries, 1).double(), torch.zeros(n_keys, 1).double()
-    return module.tiled_attention(query, key, torch.eye(n_keys).double(), block_size, causal=causal)
+    query, key = (torch.zeros(size, n_keys).double() for size in (n_queries, n_keys))
+    return _asked(module, query, key, torch.eye(n_keys).double(), block_size, causal=causal)
 
 
 def _low(module: Any, legal: float) -> Any:
     """Ask what is read where the only key that may be read has a lower score than the other."""
-    return module.tiled_attention(float64([1.0], [1.0]), float64([legal], [0.0]), VALUES[:2], 2, causal=True)
+    return _asked(module, float64([1.0], [1.0]), float64([legal], [0.0]), VALUES[:2], 1, causal=True)
 
 
 def _largest(module: Any, n_queries: int, n_keys: int, d_k: int, block_size: int, causal: bool = False) -> Any:
@@ -662,90 +664,149 @@ def _largest(module: Any, n_queries: int, n_keys: int, d_k: int, block_size: int
     return module.last.largest_tensor
 
 
+def _more_than_64(module: Any) -> Any:
+    """Ask two queries about the first size that a block of 64 does not hold, one key for each query more."""
+    key = (torch.arange(66)[:, None] >= 64).double()
+    value = torch.arange(66.0).double()[:, None]
+    return _asked(module, torch.ones(2, 1).double(), key, value, 22, causal=True)
+
+
 def _as_exact_as_float64(module: Any) -> Any:
-    output = module.tiled_attention(ONE, TWO, float64([1.0], [0.0]))
+    output = module.tiled_attention(ONE, TWO, float64([1.0], [0.0]), 2)
     found = abs(output[0, 0] - 0.2689414213699951)
     return [bool(found < 1e-12), bool(found < 1e-7)]
 
 
 def _one_by_one(module: Any) -> Any:
-    equal = torch.zeros(400, 1).bfloat16()
-    return module.tiled_attention(equal[:1], equal, (torch.arange(400)[:, None] >= 200).bfloat16(), 1)
+    """Add a hundred small shares to a large one; each of them is lost where 1.0 and 1.004 are the same number."""
+    key = torch.tensor([[5.75]] + 100 * [[0.0]]).bfloat16()
+    return _asked(module, ONE.bfloat16(), key, (key == 0).bfloat16(), 1)
 
 
 def _modified(module: Any) -> Any:
-    query = float64([1.0, 2.0])
-    module.tiled_attention(query, float64([1.0, 0.0], [0.0, 1.0]), VALUES[:2])
+    query = torch.tensor([[1.0, 2.0]])
+    module.tiled_attention(query, torch.eye(2), VALUES[:2].float(), 2)
     return bool(module.last.modified)
 
 
-def _earlier(module: Any) -> Any:
-    first = module.tiled_attention(ONE, TWO, VALUES[:2])
-    module.tiled_attention(ONE, TWO, VALUES[1:])
-    return first
+def _kept(module: Any) -> Any:
+    """Tell whether a result outlives the next call."""
+    first = module.tiled_attention(ONE, TWO, VALUES[:2], 2)
+    before = first.clone()
+    module.tiled_attention(ONE, TWO, VALUES[1:], 2)
+    return bool((first == before).all()) and not module.last.shared
 
 
 ALL = tuple(fault for fault in list(globals().values()) if isinstance(fault, Fault))
+CORRECTIONS = tuple(
+    fault
+    for fault in ALL
+    if fault in {SUM_NOT_CORRECTED, VALUES_NOT_CORRECTED, NOTHING_CORRECTED, CORRECTION_UPSIDE_DOWN, CORRECTED_TOO_LATE}
+)
+DIVISIONS = (MEAN_OF_THE_BLOCKS, DIVIDED_BY_THE_LAST_SUM, DIVIDED_IN_EVERY_BLOCK)
+BETWEEN_BLOCKS = (SHIFTED_BY_THE_FIRST_BLOCK, LARGEST_FORGOTTEN, TILE_SHIFTED_BY_ITSELF, *CORRECTIONS, *DIVISIONS)
+BETWEEN_TILES = (CORNER_OF_EACH_TILE, OWN_BLOCK_ONLY, MASK_OF_THE_WHOLE)
+OF_THE_BORDER = (*BETWEEN_TILES, WHOLE_BLOCKS_READ, STOPS_TOO_SOON, TOP_LEFT, NEVER_FULLY_MASKED, DIAGONAL_EXCLUDED)
+WITHOUT_EMPTY_ROWS = (NEVER_CAUSAL, TOP_LEFT, NEVER_FULLY_MASKED, FILLED_WITH_TEN_THOUSAND, FILLED_WITH_A_BILLION)
+EMPTY_ROWS = (NAN_WHERE_NOTHING_IS_LEFT, MEAN_WHERE_NOTHING_IS_LEFT)
 IN_MEMORY_ONLY = "the answers are the same, and so is the largest tensor: only the limit of memory tells"
+
+
+def _hidden(behind: Fault, faults: tuple[Fault, ...], why: str) -> list[Same]:
+    """Say of each of these faults that it makes no difference where another is made."""
+    return [Same(frozenset({behind, fault}), frozenset({behind}), why) for fault in faults]
+
+
+def _alike(fault: Fault, one: Fault, other: Fault, why: str) -> Same:
+    """Say of two faults that they come to the same where a third is made."""
+    return Same(frozenset({fault, one}), frozenset({fault, other}), why)
+
 
 FAMILY = Family(
     "tiled_attention",
     {"tiled_attention": tiled_attention},
     faults=ALL,
     probes=(
-        Probe("two keys", lambda module: module.tiled_attention(ONE, TWO, VALUES[:2])),
-        Probe("two keys, one by one", lambda module: module.tiled_attention(ONE, TWO, VALUES[:2], 1)),
-        Probe("the larger score first", lambda module: module.tiled_attention(ONE, TWO.flip(0), VALUES[:2], 1)),
-        Probe("three keys in blocks of two", lambda module: module.tiled_attention(ONE, RISING, VALUES, 2)),
-        Probe("three keys, one by one", lambda module: module.tiled_attention(ONE, RISING, VALUES, 1)),
-        Probe("a large block", lambda module: module.tiled_attention(ONE, TWO, VALUES[:2], 100)),
+        Probe("two keys", lambda module: _asked(module, ONE, TWO, VALUES[:2], 2)),
+        Probe("two keys, one by one", lambda module: _asked(module, ONE, TWO, VALUES[:2], 1)),
+        Probe("the larger score first", lambda module: _asked(module, ONE, TWO.flip(0), VALUES[:2], 1)),
+        Probe("three keys in blocks of two", lambda module: _asked(module, ONE, RISING, VALUES, 2)),
+        Probe("three keys, one by one", lambda module: _asked(module, ONE, RISING, VALUES, 1)),
+        Probe("a large block", lambda module: _asked(module, ONE, TWO, VALUES[:2], 100)),
+        Probe(
+            "vectors of two",
+            lambda module: _asked(
+                module, float64([1.0, 0.0]), torch.eye(2).double(), float64([9.0, 0.0], [0.0, 1.0]), 2
+            ),
+        ),
         Probe(
             "vectors of five",
-            lambda module: module.tiled_attention(
+            lambda module: _asked(
+                module,
                 float64([1.0, 0.0, 2.0, 0.0, 0.0]),
                 float64([1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]),
                 float64([1.0, 0.0, 2.0], [0.0, 3.0, 1.0]),
+                2,
             ),
         ),
-        Probe("a causal call in one block", lambda module: _evenly(module, 3, 3, 64)),
+        Probe("a causal call in one block", lambda module: _evenly(module, 3, 3, 3)),
         Probe("a causal call in blocks of two", lambda module: _evenly(module, 4, 4, 2)),
         Probe("a causal call, one by one", lambda module: _evenly(module, 3, 3, 1)),
-        Probe("more keys than queries", lambda module: _evenly(module, 2, 3, 64)),
-        Probe("more queries than keys", lambda module: _evenly(module, 3, 2, 64)),
-        Probe("no border", lambda module: _evenly(module, 2, 2, 64, causal=False)),
+        Probe("more keys than queries", lambda module: _evenly(module, 2, 3, 3)),
+        Probe("more queries than keys", lambda module: _evenly(module, 3, 2, 1)),
+        Probe("no border", lambda module: _evenly(module, 2, 2, 1, causal=False)),
         Probe("a low score", lambda module: _low(module, -3e4)),
         Probe("the lowest of scores", lambda module: _low(module, -3e10)),
-        Probe("large scores", lambda module: module.tiled_attention(ONE, 1e3 * TWO, VALUES[:2], 1)),
-        Probe("large scores first", lambda module: module.tiled_attention(ONE, 1e3 * TWO.flip(0), VALUES[:2], 1)),
-        Probe("very negative scores", lambda module: module.tiled_attention(ONE, TWO - 1e3, VALUES[:2])),
-        Probe("rows far apart", lambda module: module.tiled_attention(TWO, float64([1e3], [1001.0]), VALUES[:2])),
-        Probe("a batch of values", lambda module: module.tiled_attention(ONE, TWO, torch.stack([TWO, VALUES[1:]]))),
+        Probe("large scores", lambda module: _asked(module, ONE, 1e3 * TWO, VALUES[:2], 1)),
+        Probe("large scores first", lambda module: _asked(module, ONE, 1e3 * TWO.flip(0), VALUES[:2], 1)),
+        Probe("very negative scores", lambda module: _asked(module, ONE, TWO - 1e3, VALUES[:2], 2)),
+        Probe("rows far apart", lambda module: _asked(module, TWO, float64([1e3], [1001.0]), VALUES[:2], 2)),
+        Probe("a batch of values", lambda module: _asked(module, ONE, TWO, torch.stack([TWO, VALUES[1:]]), 2)),
         Probe("the largest tensor", lambda module: _largest(module, 16, 80, 1, 10)),
-        Probe("the largest tensor, causal", lambda module: _largest(module, 40, 40, 1, 4, causal=True)),
+        Probe("the largest tensor, causal", lambda module: _largest(module, 80, 80, 1, 8, causal=True)),
         Probe("the largest tensor of wide vectors", lambda module: _largest(module, 16, 16, 3, 8)),
-        Probe("float16", lambda module: module.tiled_attention(ONE.half(), TWO.half(), VALUES[:2].half())),
-        Probe("hundreds of keys in bfloat16, one by one", _one_by_one),
+        Probe("two more than 64 keys", _more_than_64),
+        Probe("float16", lambda module: _asked(module, ONE.half(), TWO.half(), VALUES[:2].half(), 2)),
+        Probe("a hundred keys in bfloat16, one by one", _one_by_one),
         Probe("accuracy", _as_exact_as_float64),
-        Probe("no keys", lambda module: module.tiled_attention(ONE, ONE[:0], ONE[:0])),
-        Probe("a negative block", lambda module: module.tiled_attention(ONE, TWO, VALUES[:2], -1)),
-        Probe("one value too many", lambda module: module.tiled_attention(ONE, TWO, VALUES)),
+        Probe("no keys", lambda module: _asked(module, ONE, ONE[:0], ONE[:0])),
+        Probe("a negative block", lambda module: _asked(module, ONE, TWO, VALUES[:2], -1)),
+        Probe("one value too many", lambda module: _asked(module, ONE, TWO, VALUES, 2)),
         Probe(
             "transposed values",
-            lambda module: module.tiled_attention(
-                ONE.expand(2, 1, 1),
-                TWO.expand(2, 2, 1),
-                float64([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]).transpose(0, 1),
+            lambda module: _asked(
+                module,
+                ONE.repeat(2, 1, 1),
+                TWO.repeat(2, 1, 1),
+                float64([[1.0], [2.0]], [[3.0], [4.0]]).transpose(0, 1),
+                2,
             ),
         ),
         Probe("the query afterwards", _modified),
-        Probe("an earlier result", _earlier),
+        Probe("an earlier result", _kept),
     ),
     same=(
         Same(frozenset({PIECES_KEPT}), NONE, IN_MEMORY_ONLY),
         *(
-            Same(frozenset({PIECES_KEPT, other}), frozenset({other}), IN_MEMORY_ONLY)
-            for other in ALL
-            if other != PIECES_KEPT
+            Same(frozenset({PIECES_KEPT, fault}), frozenset({fault}), IN_MEMORY_ONLY)
+            for fault in ALL
+            if fault != PIECES_KEPT
+        ),
+        *_hidden(ONE_BLOCK, BETWEEN_BLOCKS + BETWEEN_TILES, "there is one block, and none before it"),
+        *_hidden(BLOCKS_OF_QUERIES, BETWEEN_BLOCKS + BETWEEN_TILES, "there is one block of keys, and none before it"),
+        *_hidden(WHOLE_BLOCKS_ONLY, (LAST_BLOCK_DROPPED, LAST_BLOCK_FILLED_UP), "the last block is always full"),
+        *_hidden(NEVER_CAUSAL, (*OF_THE_BORDER, *FILLS), "there is no border"),
+        *_hidden(MEAN_OF_THE_BLOCKS, CORRECTIONS, "each block is divided by itself, with nothing left to correct"),
+        *_hidden(NEVER_DIVIDED, (SUM_NOT_CORRECTED,), "the sum is not used"),
+        *_hidden(DIVIDED_BY_THE_LAST_SUM, (SUM_NOT_CORRECTED,), "no sum but the last is used"),
+        *_hidden(OUTPUT_LIKE_THE_QUERY, (SCALED_BY_THE_ROOT_OF_D_V,), "an answer comes only where d_v is d_k"),
+        _alike(NEVER_DIVIDED, VALUES_NOT_CORRECTED, NOTHING_CORRECTED, "the sum is not used"),
+        _alike(DIVIDED_BY_THE_LAST_SUM, VALUES_NOT_CORRECTED, NOTHING_CORRECTED, "no sum but the last is used"),
+        _alike(NOTHING_CORRECTED, LARGEST_FORGOTTEN, TILE_SHIFTED_BY_ITSELF, "each block has a shift of its own"),
+        _alike(MEAN_OF_THE_BLOCKS, LARGEST_FORGOTTEN, TILE_SHIFTED_BY_ITSELF, "each block has a shift of its own"),
+        *(
+            _alike(fault, *EMPTY_ROWS, "only without keys is a row empty, and then both are NaN")
+            for fault in WITHOUT_EMPTY_ROWS
         ),
     ),
 )
