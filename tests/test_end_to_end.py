@@ -47,11 +47,17 @@ def test_everyone_is_graded(reports):
     assert {report.status for report in reports.values()} == {"graded"}
 
 
-@pytest.mark.parametrize("id", ["amara-okafor", "李雷", "zoë-müller"])
-def test_each_of_three_styles_that_are_right_gets_every_point_without_the_bonus(reports, id):
-    assert (reports[id].points, reports[id].core_earned, reports[id].bonus_earned) == (100, 100, 0)
-    assert {result.name for result in reports[id].exercises if not result.passed} == BONUS
-    assert reasons(reports, id) == dict.fromkeys(BONUS, "not handed in")
+@pytest.mark.parametrize(
+    ("id", "bonus"), [("amara-okafor", {}), ("李雷", {}), ("zoë-müller", {"by_hand": 5, "ablation": 10})]
+)
+def test_each_of_three_styles_that_are_right_gets_every_point_and_a_bonus_for_what_is_handed_in_of_it(
+    reports, id, bonus
+):
+    report = reports[id]
+    assert (report.points, report.core_earned, report.bonus_earned) == (100, 100, sum(bonus.values()))
+    assert earned(reports, id).items() >= bonus.items()
+    assert reasons(reports, id) == dict.fromkeys(BONUS - bonus.keys(), "not handed in")
+    assert {result.name for result in report.exercises if not result.passed} == BONUS - bonus.keys()
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,7 @@ def test_each_of_three_styles_that_are_right_gets_every_point_without_the_bonus(
         ("Kwame Mensah", "attention", "each query shares its weight among the keys"),
         ("fatima-zahra-el-idrissi", "multi_head", "splitting gives each head its slice of the features"),
         ("दीपिका-शर्मा", "attention", "true means that the query may read the key"),
+        ("Kwame Mensah", "by_hand", "every size may be one and may equal or differ from the others"),
         ("chidi-eze", "multi_head", "the weights are returned as they are before dropout"),
     ],
 )
