@@ -297,10 +297,10 @@ def test_each_floating_dtype_comes_back_with_its_own_accuracy(learner, reference
 @hint("tiled_attention.running_sum")
 @seen_in("zhuzilin/ring-flash-attention#22", "Dao-AILab/flash-attention#1088", "sonos/tract#2586")
 def test_a_running_sum_in_half_precision_does_not_stall(learner):
-    value = torch.arange(600)[:, None] >= 300
-    equal = torch.zeros(600, 1, dtype=torch.bfloat16)
+    value = torch.arange(520)[:, None] >= 260
+    equal = torch.zeros(520, 1, dtype=torch.bfloat16)
     output = learner.tiled_attention(equal[:1], equal, value.to(torch.bfloat16), 1)
-    assert_close(in_dtype(output, torch.bfloat16), torch.tensor([[0.5]]), dtype=torch.bfloat16, terms=600)
+    assert_close(in_dtype(output, torch.bfloat16), torch.tensor([[0.5]]), dtype=torch.bfloat16, terms=520)
 
 
 @points(0.25)
