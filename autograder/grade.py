@@ -21,7 +21,7 @@ from autograder.counterexample import cut
 from autograder.course import FILE_NAME, Course, Exercise
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
-from autograder.report import ExerciseResult, Outcome, Report
+from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
@@ -158,7 +158,7 @@ class Grader:
     ) -> ExerciseResult:
         """Grade one exercise of a submission."""
         if exercise.name not in submission.modules:
-            reason = submission.problems.get(exercise.name, "not handed in")
+            reason = submission.problems.get(exercise.name, NOT_HANDED_IN)
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):

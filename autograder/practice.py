@@ -76,6 +76,7 @@ def _tried_in_public(folder: Path, exercise: Exercise, course: Course) -> Exerci
         result.reason = f"there is no {folder / 'public_tests' / f'test_{exercise.name}.py'} to try it with"
     else:
         result = run_public_tests(folder, exercise.name, course.limits.exercise_seconds)
+    result.bonus = exercise.bonus
     return result
 
 

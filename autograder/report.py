@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 SCHEMA = 1
+NOT_HANDED_IN = "not handed in"
 
 # File systems allow 255 bytes a name, some that encrypt only 143.
 LONGEST_NAME = 120
@@ -68,6 +69,11 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it is a bonus exercise that was not handed in, which nobody has to."""
+        return self.bonus and self.reason == NOT_HANDED_IN
 
     @property
     def passed(self) -> bool:

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from autograder.cli import run
+from autograder.course import load_course
 from autograder.report import CheckResult, ExerciseResult, Outcome, Report
 from autograder.submission import Refused
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("softmax", "causal_mask", "padding_mask", "attention", "multi_head")
+COURSE = load_course(ROOT)
+NAMES = [exercise.name for exercise in COURSE.exercises]
+CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
 
 
 class GradingError(Exception):
@@ -34,8 +37,9 @@ def graded_in_full(submission, course) -> Report:
         outcome = Outcome.PASSED if submission.modules.get(exercise.name) else Outcome.FAILED
         earned = exercise.points if there else 0
         made = [CheckResult("test_it", "it", outcome, exercise.points, earned, hint="softmax.shift")] if there else []
+        reason = "" if there else "not handed in"
         results.append(
-            ExerciseResult(exercise.name, exercise.points, earned, "" if there else "not handed in", checks=made)
+            ExerciseResult(exercise.name, exercise.points, earned, reason, checks=made, bonus=exercise.bonus)
         )
     return Report(
         submission=submission.id,
@@ -154,13 +158,13 @@ def test_an_error_of_ours_is_not_dressed_up_as_one_of_the_user(here, grader):
 
 
 def test_a_class_is_graded_into_reports_marks_and_a_table(here, capfd):
-    hand_in(here / "class" / "amara", *NAMES)
-    hand_in(here / "class" / "李雷", "softmax")
+    hand_in(here / "class" / "amara", *CORE)
+    hand_in(here / "class" / "李雷", "softmax", "ablation")
     (here / "class" / "roster.csv").write_text("")
     assert run(["grade", "class"]) == 0
     assert sorted(path.name for path in (here / "grades" / "reports").iterdir()) == ["amara.json", "李雷.json"]
     assert (here / "grades" / "grades.csv").read_text(encoding="utf-8").splitlines()[1] == (
-        "amara,graded,100,100,0,20,15,20,20,25,"
+        "amara,graded,100,100,0,0,20,15,20,20,25,0,0,"
     )
     printed = capfd.readouterr().out
     assert "2 of 2 submissions graded; mean 60.0 of 100 points" in printed
@@ -244,6 +248,15 @@ def test_check_ends_with_0_when_everything_passed(here, capfd):
     assert "softmax  1 of 1 checks passed, 20 of 20 points" in capfd.readouterr().out
 
 
+def test_check_needs_no_bonus_unless_it_is_named(here, capfd):
+    hand_in(here, *CORE)
+    assert run(["check"]) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == (
+        "5 of 5 exercises done, 0 of 3 bonus exercises done; next: by_hand"
+    )
+    assert run(["check", "softmax", "by_hand"]) == 1
+
+
 def test_check_says_where_it_found_modules_that_are_not_in_this_folder(here, capfd):
     run(["check", "softmax"])
     assert capfd.readouterr().err == f"the modules in {ROOT / 'exercises'}:\n"
@@ -263,7 +276,7 @@ def test_check_ends_with_1_when_a_module_is_missing_and_says_which(here, capfd):
     assert run(["check"]) == 1
     printed = capfd.readouterr().out
     assert f"there is no causal_mask.py in {here}" in " ".join(printed.replace("\n  ", " ").split())
-    assert printed.splitlines()[-1] == "1 of 5 exercises done; next: causal_mask"
+    assert printed.splitlines()[-1] == "1 of 5 exercises done, 0 of 3 bonus exercises done; next: causal_mask"
 
 
 # demo and release

@@ -14,14 +14,15 @@ from autograder.report import Outcome, Report
 from autograder.submission import find_submissions
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = ("softmax", "causal_mask", "padding_mask", "attention", "multi_head")
+COURSE = load_course(ROOT)
+NAMES = [exercise.name for exercise in COURSE.exercises]
+BONUS = {exercise.name for exercise in COURSE.exercises if exercise.bonus}
 
 
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Report]:
     """Grade the class once, with a deadline that the endless loop does not make everyone wait for."""
-    course = load_course(ROOT)
-    course = msgspec.structs.replace(course, limits=msgspec.structs.replace(course.limits, call_seconds=3.0))
+    course = msgspec.structs.replace(COURSE, limits=msgspec.structs.replace(COURSE.limits, call_seconds=3.0))
     found = find_submissions(ROOT / "tests" / "data" / "class", NAMES)
     graded: dict[str, Report] = {}
     grade_all(found.submissions, course, receive=lambda report: graded.setdefault(report.submission, report))
@@ -46,10 +47,17 @@ def test_everyone_is_graded(reports):
     assert {report.status for report in reports.values()} == {"graded"}
 
 
-@pytest.mark.parametrize("id", ["amara-okafor", "李雷", "zoë-müller"])
-def test_each_of_three_styles_that_are_right_gets_every_point(reports, id):
-    assert reports[id].earned == 100
-    assert all(result.passed for result in reports[id].exercises)
+@pytest.mark.parametrize(
+    ("id", "bonus"), [("amara-okafor", {}), ("李雷", {}), ("zoë-müller", {"by_hand": 5, "ablation": 10})]
+)
+def test_each_of_three_styles_that_are_right_gets_every_point_and_a_bonus_for_what_is_handed_in_of_it(
+    reports, id, bonus
+):
+    report = reports[id]
+    assert (report.points, report.core_earned, report.bonus_earned) == (100, 100, sum(bonus.values()))
+    assert earned(reports, id).items() >= bonus.items()
+    assert reasons(reports, id) == dict.fromkeys(BONUS - bonus.keys(), "not handed in")
+    assert {result.name for result in report.exercises if not result.passed} == BONUS - bonus.keys()
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,7 @@ def test_each_of_three_styles_that_are_right_gets_every_point(reports, id):
         ("Kwame Mensah", "attention", "each query shares its weight among the keys"),
         ("fatima-zahra-el-idrissi", "multi_head", "splitting gives each head its slice of the features"),
         ("दीपिका-शर्मा", "attention", "true means that the query may read the key"),
+        ("Kwame Mensah", "by_hand", "every size may be one and may equal or differ from the others"),
         ("chidi-eze", "multi_head", "the weights are returned as they are before dropout"),
     ],
 )

@@ -118,9 +118,9 @@ def test_the_layers_of_the_jail_are_in_the_report(real_reports):
     assert real_reports["reference"].isolation == ["process", "rlimits", "landlock", "seccomp"]
 
 
-def test_points_and_earned_are_those_of_the_course(real_reports):
+def test_points_and_earned_are_those_of_the_course_and_the_bonus_comes_on_top(real_reports):
     report = real_reports["reference"]
-    assert (report.points, report.earned, report.core_earned, report.bonus_earned) == (100, 100, 100, 0)
+    assert (report.points, report.earned, report.core_earned, report.bonus_earned) == (100, 125, 100, 25)
 
 
 COURSE = """

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.faults.family import Family, Fault
-from autograder.sandbox.observed import EarlierResults, Memory, is_tensor, leaves, span
+from autograder.sandbox.observed import EarlierResults, Memory, is_tensor, largest_tensor, leaves, span
 from autograder.sandbox.values import Blobs, pack, unpack
 from autograder.sandbox.wire import Facts, blob_lengths, split_blobs
 
@@ -30,6 +30,11 @@ class Rehearsal:
         if name.startswith("__") or name not in self._made:
             raise AttributeError(name)
         return lambda *arguments, **keywords: _copied(self._call(self._made[name], arguments, keywords))
+
+    @property
+    def measured(self) -> Measured:
+        """The same functions, with the largest tensor measured."""
+        return Measured(self)
 
     def gradients(
         self, function: str, *arguments: Any, cotangents: tuple[Any, ...], wrt: tuple[int, ...], **keywords: Any
@@ -51,14 +56,18 @@ class Rehearsal:
         module.load(state)
         return module
 
-    def _call(self, target: Callable[..., Any], given: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        return self._observed(target, as_received(list(given)), as_received(keywords))
+    def _call(
+        self, target: Callable[..., Any], given: Sequence[Any], keywords: dict[str, Any], *, measure: bool = False
+    ) -> Any:
+        return self._observed(target, as_received(list(given)), as_received(keywords), measure=measure)
 
-    def _observed(self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def _observed(
+        self, target: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any], *, measure: bool = False
+    ) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
         _seed()
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, largest_tensor(measure) as largest:
             warnings.simplefilter("always")
             result = target(*arguments, **keywords)
         spans = [span(leaf) for leaf in leaves(result)]
@@ -68,6 +77,7 @@ class Rehearsal:
             modified=_named([memory for memory in memories if memory.changed()], target),
             shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
             writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
+            largest_tensor=largest[0] if measure else None,
         )
         self._earlier.keep(result)
         return result
@@ -96,6 +106,21 @@ class Rehearsal:
             found = torch.autograd.grad(starts, wanted, given, allow_unused=True)
         by_name = dict(zip(parameters, found[len(inputs) :], strict=True))
         return RehearsedGradients(_copied(result), tuple(found[: len(inputs)]), by_name)
+
+
+class Measured:
+    """Calls like the rehearsal's own, with the largest tensor measured."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        made = self._rehearsal._made
+        if name not in made:
+            raise AttributeError(name)
+        return lambda *arguments, **keywords: _copied(
+            self._rehearsal._call(made[name], arguments, keywords, measure=True)
+        )
 
 
 class RehearsedGradients:

@@ -41,7 +41,8 @@ def _row(report: Report, exercises: Sequence[str]) -> list[str]:
 def _reason(report: Report) -> str:
     if report.reason:
         return report.reason
-    return "; ".join(attributed(exercise.reason, [exercise.name]) for exercise in report.exercises if exercise.reason)
+    lost = [exercise for exercise in report.exercises if exercise.reason and not exercise.left_out]
+    return "; ".join(attributed(exercise.reason, [exercise.name]) for exercise in lost)
 
 
 def _inert(text: str) -> str:

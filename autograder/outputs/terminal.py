@@ -146,13 +146,15 @@ def _remark(report: Report) -> Text:
     """Say what the marks do not: a reason for a 0, a time-out, a failure of ours."""
     if not report.graded:
         return Text(f"not graded: {visible(report.reason)}", style="red")
+    if len({exercise.reason for exercise in report.exercises}) == 1 and report.exercises[0].reason:
+        return Text(_cut(f"everything: {visible(report.exercises[0].reason)}", LONGEST_REMARK))
     by_reason: dict[str, list[str]] = defaultdict(list)
     for exercise in report.exercises:
+        if exercise.left_out:
+            continue
         for reason in [exercise.reason] if exercise.reason else _endings(exercise):
             by_reason[visible(reason)].append(exercise.name)
     remarks = [attributed(reason, names) for reason, names in by_reason.items()]
-    if len(by_reason) == 1 and all(exercise.reason for exercise in report.exercises):
-        remarks = [f"everything: {reason}" for reason in by_reason]
     return Text("\n".join(_cut(remark, LONGEST_REMARK) for remark in remarks))
 
 
@@ -191,9 +193,19 @@ def show_check(
     for result in results:
         show_exercise(console, result, feedback if result.points else "full", sentence_of)
     if len(results) > 1:
-        left = [result.name for result in results if not result.passed]
-        line = f"{len(results) - len(left)} of {len(results)} exercises done"
-        console.print(Text(f"{line}; next: {left[0]}" if left else line, style="bold"))
+        console.print(Text(_progress(results), style="bold"))
+
+
+def _progress(results: Sequence[ExerciseResult]) -> str:
+    """Say how many exercises are done and which one is next: the bonus is counted apart, and comes after the others."""
+    core, bonus = ([result for result in results if result.bonus is wanted] for wanted in (False, True))
+    counts = [
+        f"{sum(result.passed for result in group)} of {len(group)} {what} done"
+        for what, group in (("exercises", core), ("bonus exercises", bonus))
+        if group
+    ]
+    left = [result.name for result in (*core, *bonus) if not result.passed]
+    return "; ".join([", ".join(counts), *[f"next: {name}" for name in left[:1]]])
 
 
 def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
@@ -225,7 +237,8 @@ def _headline(result: ExerciseResult) -> Text:
         n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
         facts.append(f"{n_passed} of {len(result.checks)} checks passed")
     if result.points:
-        facts.append(f"{number(result.earned)} of {number(result.points)} points")
+        unit = "bonus points" if result.bonus else "points"
+        facts.append(f"{number(result.earned)} of {number(result.points)} {unit}")
     line = Text(result.name, style="bold green" if result.passed else "bold red")
     return line.append("".join(["  ", ", ".join(facts)] if facts else []), style="not bold default")
 

@@ -58,6 +58,12 @@ def test_nothing_handed_in_is_graded_with_zeros_and_reasons(tmp_path):
     assert row["reason"] == "softmax: not handed in"
 
 
+def test_a_bonus_that_was_not_handed_in_needs_no_reason(tmp_path):
+    exercises = [ExerciseResult("by_hand", 5, 0, "not handed in", bonus=True), ExerciseResult("softmax", 20, 20)]
+    row = rows([Report(submission="amara", status="graded", points=40, exercises=exercises)], tmp_path)[0]
+    assert (row["earned"], row["bonus"], row["by_hand"], row["reason"]) == ("20", "0", "0", "")
+
+
 def test_rows_are_sorted_as_a_class_list_is(tmp_path):
     names = [row["submission"] for row in rows([graded(id) for id in ("zoë", "Bea", "amara", "李雷")], tmp_path)]
     assert names == ["amara", "Bea", "zoë", "李雷"]

@@ -113,6 +113,21 @@ def test_remarks_name_the_exercises_that_share_a_reason():
     assert " ".join(row(lines, "bea")[4:]) == "everything: not handed in"
 
 
+def test_a_bonus_that_was_not_handed_in_is_no_remark():
+    left_out = ExerciseResult("by_hand", 5, 0, "not handed in", bonus=True)
+    broken = ExerciseResult("tiles", 10, 0, "line 3: invalid syntax", bonus=True)
+    of = course(exercise("softmax", 20), exercise("by_hand", 5, bonus=True), exercise("tiles", 10, bonus=True))
+    lines = class_table(
+        report("amara", result("softmax", 20, 20), left_out, broken),
+        report("bea", result("softmax", 20, 20), left_out, ExerciseResult("tiles", 10, 10, bonus=True)),
+        report("cem", result("softmax", 20, 0, reason="not handed in"), left_out),
+        of=of,
+    )
+    assert " ".join(row(lines, "amara")[6:]) == "tiles: line 3: invalid syntax"
+    assert row(lines, "bea")[6:] == []
+    assert " ".join(row(lines, "cem")[6:]) == "everything: not handed in"
+
+
 def test_a_remark_names_the_module_once_and_is_cut_where_the_reason_is_long():
     reason = "softmax.py cannot be loaded: " + "x" * 200
     lines = class_table(
@@ -314,6 +329,25 @@ def test_of_several_exercises_the_next_one_to_do_is_named():
     out = console()
     show_check(out, [results[0], results[0]], "full", lambda hint: "")
     assert text(out).splitlines()[-1] == "2 of 2 exercises done"
+
+
+def test_the_bonus_is_counted_apart_and_is_next_when_the_others_are_done():
+    by_hand = ExerciseResult("by_hand", 5, 0, "there is no by_hand.py", bonus=True)
+    ablation = ExerciseResult("ablation", 10, 10, checks=[check("a")], bonus=True)
+    softmax = result("softmax", 2, 0, check("a", Outcome.FAILED))
+    for results, said in (
+        ([by_hand, softmax, ablation], "0 of 1 exercises done, 1 of 2 bonus exercises done; next: softmax"),
+        (
+            [by_hand, result("softmax", 2, 2, check("a"))],
+            "1 of 1 exercises done, 0 of 1 bonus exercises done; next: by_hand",
+        ),
+        ([by_hand, ablation], "1 of 2 bonus exercises done; next: by_hand"),
+        ([ablation, ablation], "2 of 2 bonus exercises done"),
+    ):
+        out = console()
+        show_check(out, results, "full", lambda hint: "")
+        assert text(out).splitlines()[-1] == said
+    assert learner_view(ablation).splitlines()[0] == "ablation  1 of 1 checks passed, 10 of 10 bonus points"
 
 
 def test_a_check_that_timed_out_says_so_beside_its_title():
