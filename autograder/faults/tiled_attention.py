@@ -685,7 +685,7 @@ def _one_by_one(module: Any) -> Any:
 
 def _modified(module: Any) -> Any:
     query = torch.tensor([[1.0, 2.0]])
-    module.tiled_attention(query, torch.eye(2), VALUES[:2].float(), 2)
+    module.tiled_attention(query, torch.eye(2), torch.eye(2), 2)
     return bool(module.last.modified)
 
 
@@ -796,6 +796,13 @@ FAMILY = Family(
         *_hidden(BLOCKS_OF_QUERIES, BETWEEN_BLOCKS + BETWEEN_TILES, "there is one block of keys, and none before it"),
         *_hidden(WHOLE_BLOCKS_ONLY, (LAST_BLOCK_DROPPED, LAST_BLOCK_FILLED_UP), "the last block is always full"),
         *_hidden(NEVER_CAUSAL, (*OF_THE_BORDER, *FILLS), "there is no border"),
+        *_hidden(NO_SHIFT, (*CORRECTIONS, *FILLS), "the shift is 0 from first to last"),
+        *_hidden(SHIFTED_BY_THE_FIRST_BLOCK, CORRECTIONS, "the shift never changes"),
+        *_hidden(LARGEST_STARTS_AT_ZERO, tuple(FILLS), "so far below 0 every exponential is 0"),
+        *_hidden(
+            MASK_OF_THE_WHOLE, (CORNER_OF_EACH_TILE, WHOLE_BLOCKS_READ, OWN_BLOCK_ONLY), "this mask knows no blocks"
+        ),
+        *_hidden(SCALE_MISSING, (QUERY_OVERWRITTEN,), "nothing is divided, in place or not"),
         *_hidden(MEAN_OF_THE_BLOCKS, CORRECTIONS, "each block is divided by itself, with nothing left to correct"),
         *_hidden(NEVER_DIVIDED, (SUM_NOT_CORRECTED,), "the sum is not used"),
         *_hidden(DIVIDED_BY_THE_LAST_SUM, (SUM_NOT_CORRECTED,), "no sum but the last is used"),
