@@ -9,15 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-from autograder.counterexample import cut, show
+from autograder.counterexample import cut, show, show_call
 from autograder.course import Course
 from autograder.faults.answers import Answer, alike, answer_to
 from autograder.faults.family import NONE, Family, Fault, Faults
 from autograder.faults.rehearsal import Rehearsal
 from autograder.faults.shelf import Families
 from autograder.report import Diagnosis
-from autograder.sandbox.learner import Learner, LearnerEnded
-from autograder.session import shown_call
+from autograder.sandbox.learner import LastCall, Learner, LearnerEnded
 
 NOT_WRITTEN = ("NotImplementedError", "NotDefined")
 
@@ -55,14 +54,15 @@ class Diagnostician:
 class Seen:
     """What a learner's module answered to the probes, and the call that each of them ended with."""
 
-    def __init__(self, answers: Sequence[Answer], calls: Sequence[str]) -> None:
+    def __init__(self, answers: Sequence[Answer], calls: Sequence[LastCall | None]) -> None:
         self.answers = answers
         self.calls = calls
 
     @classmethod
     def of(cls, family: Family, learner: Learner) -> Seen | None:
         """Ask every probe; None where the process ended, or something is not written yet."""
-        answers, calls = [], []
+        answers: list[Answer] = []
+        calls: list[LastCall | None] = []
         for probe in family.probes:
             learner.last_call = None
             try:
@@ -72,7 +72,7 @@ class Seen:
             if answer.raised in NOT_WRITTEN:
                 return None
             answers.append(answer)
-            calls.append(shown_call(learner))
+            calls.append(learner.last_call)
         return cls(answers, calls)
 
 
@@ -162,7 +162,7 @@ class Comparison:
         """Put a fault into the words of a report."""
         position = self._first_shown(fault)
         right = self._known.distinct[position][0]
-        shown = _shown(self._seen.calls[position], self._seen.answers[position], right)
+        shown = _shown(_written(self._seen.calls[position]), self._seen.answers[position], right)
         return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown)
 
     def _explains(self, faults: Faults) -> bool:
@@ -180,6 +180,10 @@ class Comparison:
     def _first_shown(self, fault: Fault) -> int:
         """Give the first probe that was answered wrongly, and would be with this fault alone."""
         return next((place for place in self._wrong if place in self._known.wrong(fault)), self._wrong[0])
+
+
+def _written(call: LastCall | None) -> str:
+    return show_call(call.function, call.arguments, call.keywords) if call else ""
 
 
 def _shown(call: str, answer: Answer, right: Answer) -> str:

@@ -184,7 +184,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> Ch
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
     message = explain(failure, learner)
-    return _result(item, outcome_of(failure), message=message, counterexample=shown_call(learner), seconds=seconds)
+    return _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
 
 
 def outcome_of(failure: BaseException) -> Outcome:
@@ -228,8 +228,7 @@ def _what_is_different_here(error: LearnerException) -> str:
     return ""
 
 
-def shown_call(learner: Learner) -> str:
-    """Give the learner's last call as text, or nothing when there was none."""
+def _last_call(learner: Learner) -> str:
     call = learner.last_call
     return show_call(call.function, call.arguments, call.keywords) if call else ""
 

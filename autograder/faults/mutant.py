@@ -12,8 +12,14 @@ from pathlib import Path
 from autograder.faults.family import Family, Fault
 
 # In a submission a fault is its name, and what explains faults and tells them apart is of no use.
-_OPENING = "from functools import wraps as _wraps\n\nFaults = frozenset\nNONE = frozenset()"
-_LEFT_OUT = ("FAMILY", "Family", "Probe", "Same")
+_OPENING = """
+from functools import wraps as _wraps
+
+Fault = Family = Probe = Same = str
+Faults = frozenset
+NONE = frozenset()
+"""
+_LEFT_OUT = ("FAMILY", "Fault", "Family", "Probe", "Same")
 _CHOOSE = """
 _CODE = compile({implementation!r}, __file__, "exec")
 
@@ -52,16 +58,21 @@ def _implementation(family: Family) -> str:
 def _is_left_out(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__" or (statement.module or "").startswith("autograder")
-    names = [target.id for target in getattr(statement, "targets", []) if isinstance(target, ast.Name)]
-    mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if names else set()
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or _is_fault(statement):
+        return False
+    mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     return bool(mentioned.intersection(_LEFT_OUT))
+
+
+def _is_fault(statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Fault"
 
 
 def _shortened(statement: ast.stmt) -> ast.stmt:
     """Put the name of a fault in the place of its definition."""
-    value = getattr(statement, "value", None)
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Fault":
-        return ast.Assign(targets=statement.targets, value=value.args[0], lineno=0)  # type: ignore[attr-defined]
+    if isinstance(statement, ast.Assign) and _is_fault(statement) and isinstance(statement.value, ast.Call):
+        return ast.Assign(targets=statement.targets, value=statement.value.args[0], lineno=0)
     return statement
 
 

@@ -20,8 +20,9 @@ from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireE
 from autograder.sandbox.wire import Facts, Frame, Reply, Request, Violation
 
 __all__ = [
-    "Budget", "Crashed", "Exited", "Gradients", "JailMissing", "Learner", "LearnerEnded", "LearnerException", "Limits",
-    "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut", "UnfitResult",
+    "Budget", "Crashed", "Exited", "Gradients", "JailMissing", "LastCall", "Learner", "LearnerEnded",
+    "LearnerException", "Limits", "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut",
+    "UnfitResult",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from autograder.checks import (
     promise,
     raises,
     seen_in,
+    stays,
 )
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -67,6 +68,7 @@ def size_of(values):
 @points(1)
 @promise("names", "returns", "effect", "renormalised")
 @hint("ablation.effect")
+@stays("the smallest case, with weights that can be followed by hand")
 def test_without_a_key_the_others_share_its_weight(learner):
     for n_keys, expected in ((2, row(1.5, 1.5)), (3, row(3.0, 1.5, 4.5))):
         assert_roughly(learner.ablation_effect(FLAT[:1], FLAT[:n_keys], VALUES[:n_keys]), expected, VALUES)
@@ -78,6 +80,7 @@ def test_without_a_key_the_others_share_its_weight(learner):
 @points(1)
 @promise("not_the_weight", "effect", "renormalised")
 @hint("ablation.not_the_weight")
+@stays("the tutorial's warning, and what the exercise is there to show")
 def test_the_largest_weight_may_have_no_effect_and_the_smallest_the_largest(learner):
     for weights, values, expected in (
         ((0.5, 0.25, 0.25), (4.0, 8.0, 0.0), (0.0, 4 / 3, 4 / 3)),
@@ -90,6 +93,7 @@ def test_the_largest_weight_may_have_no_effect_and_the_smallest_the_largest(lear
 @points(1)
 @promise("norm", "effect")
 @hint("ablation.norm")
+@stays("the smallest counterexample for a wrong norm, which every value shows")
 def test_how_far_is_the_euclidean_norm_of_the_difference(learner, reference, rng):
     for value in ([[0.0, 0.0], [6.0, 8.0]], [[3.0, 4.0], [4.0, 3.0]], [[2.0, 4.0, 4.0], [0.0, 0.0, 0.0]]):
         value = torch.tensor(value, dtype=torch.float64)
@@ -139,6 +143,7 @@ def test_every_size_may_differ_and_leading_dimensions_are_broadcast(learner, ref
 @points(0.5)
 @promise("alone", "effect")
 @hint("ablation.alone")
+@stays("names keys that are taken away one after the other, which fails almost everywhere")
 def test_each_key_is_taken_away_alone_and_comes_back(learner):
     # Three values are alike, so it makes no difference which of them is taken away first.
     expected = row(0.25, 0.25, 0.25, 0.75)

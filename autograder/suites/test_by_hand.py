@@ -14,6 +14,7 @@ from autograder.checks import (
     promise,
     raises,
     seen_in,
+    stays,
 )
 
 ROUGH = 1e4
@@ -58,6 +59,7 @@ def assert_attends(returned, expected):
 @promise("names", "returns", "weights", "output")
 @hint("by_hand.row")
 @seen_in("Open-Deep-ML/DML-OpenProblem#406")
+@stays("the tutorial's first experiment and the smallest case, whose numbers learners know")
 def test_the_row_of_the_tutorial(learner):
     weights, output = both(learner.attend_one(QUERY, KEYS, VALUES))
     for actual, printed, decimals in ((weights, [0.670, 0.330], 3), (output, [6.70, 6.60], 2)):
@@ -70,6 +72,7 @@ def test_the_row_of_the_tutorial(learner):
 @points(0.5)
 @promise("apart", "output")
 @hint("by_hand.values")
+@stays("the tutorial's second experiment; values mixed into the scores show elsewhere too")
 def test_a_larger_first_value_moves_the_output_and_not_the_weights(learner):
     for first in (100.0, -1000.0):
         values = np.array([[first, 0.0], [0.0, 20.0]])
@@ -81,6 +84,7 @@ def test_a_larger_first_value_moves_the_output_and_not_the_weights(learner):
 @promise("scores")
 @hint("by_hand.scale")
 @seen_in("lucidrains/vit-pytorch#65", "esceptico/perceiver-io#9", "delzac/cntkx#10")
+@stays("the only check whose question is the scale; a wrong one also moves the tutorial's row")
 def test_scores_are_divided_by_the_root_of_the_key_width(learner):
     for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (8, 0.8044297)):
         query = 2.0 * np.eye(1, d_k)[0]

@@ -19,6 +19,7 @@ from autograder.checks import (
     promise,
     raises,
     seen_in,
+    stays,
 )
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -120,6 +121,7 @@ def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
 @points(0.5)
 @promise("names", "returns")
 @hint("tiled_attention.weighted_sum")
+@stays("the only call with names and with the defaults, on numbers that learners know")
 def test_the_row_of_the_tutorial_in_blocks(learner):
     query = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
     key = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -134,6 +136,7 @@ def test_the_row_of_the_tutorial_in_blocks(learner):
 @promise("scale")
 @hint("tiled_attention.scale")
 @seen_in("lucidrains/vit-pytorch#65", "esceptico/perceiver-io#9", "juho-lee/set_transformer#18")
+@stays("the only check whose question is the scale; a wrong one shows in all values")
 def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng):
     for d_k, weight in ((2, 0.9441928), (5, 0.8567868)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
@@ -149,6 +152,7 @@ def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng
 @promise("any_block", "exact")
 @hint("tiled_attention.any_block")
 @seen_in("jax-ml/jax#27224", "66RING/tiny-flash-attention#12", "pytorch/xla#8671")
+@stays("the only sweep over the block sizes; single ones stand in other checks")
 def test_every_block_size_gives_the_output_of_attention(learner, reference, rng):
     key = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
     expected = attended(reference, FLAT[:1] + 1.0, key, VALUES[:2])
@@ -180,6 +184,7 @@ def test_the_largest_score_may_stand_in_any_block(learner, reference):
 @promise("causal")
 @hint("tiled_attention.border")
 @seen_in("zhuzilin/ring-flash-attention#54", "zhuzilin/ring-flash-attention#15", "pbloem/former#10")
+@stays("the smallest square case, whose message names the key that was read")
 def test_the_causal_border_runs_through_all_blocks(learner, reference, rng):
     for size, block_size in ((1, 1), (2, 2), (2, 1), (3, 2), (5, 3)):
         assert_reads(learner, size, size, block_size)
@@ -192,6 +197,7 @@ def test_the_causal_border_runs_through_all_blocks(learner, reference, rng):
 @promise("causal", "sizes")
 @hint("tiled_attention.alignment")
 @seen_in("Dao-AILab/flash-attention#517", "Dao-AILab/flash-attention#282", "gittensor-ai-lab/sparkinfer#3")
+@stays("the only causal check with more keys than queries")
 def test_the_last_query_reads_every_key(learner):
     for n_queries, n_keys, block_size in ((1, 2, 1), (2, 5, 2), (3, 4, BEYOND), (2, 6, 3)):
         assert_reads(learner, n_queries, n_keys, block_size)
