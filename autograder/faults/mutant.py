@@ -6,7 +6,7 @@ import ast
 import functools
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.faults.family import Family, Fault
@@ -52,16 +52,25 @@ def _whole(family: Family) -> str:
 def _implementation(family: Family) -> str:
     first, *_ = family.definitions.values()
     tree = ast.parse(Path(inspect.getfile(sys.modules[first.__module__])).read_text(encoding="utf-8"))
-    return "\n".join(ast.unparse(_shortened(statement)) for statement in tree.body if not _is_left_out(statement))
+    return "\n".join(ast.unparse(_shortened(statement)) for statement in _needed(tree.body))
 
 
-def _is_left_out(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return statement.module == "__future__" or (statement.module or "").startswith("autograder")
-    if not isinstance(statement, ast.Assign | ast.AnnAssign) or _is_fault(statement):
+def _needed(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Leave out the kit's own imports, what is made of its classes, and what is made of that."""
+    left_out = set(_LEFT_OUT)
+    for statement in statements:
+        names = {node.id: node.ctx for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        assigns = isinstance(statement, ast.Assign | ast.AnnAssign) and not _is_fault(statement)
+        if assigns and not left_out.isdisjoint(names):
+            left_out |= {name for name, context in names.items() if isinstance(context, ast.Store)}
+        elif not _is_of_the_kit(statement):
+            yield statement
+
+
+def _is_of_the_kit(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.ImportFrom):
         return False
-    mentioned = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    return bool(mentioned.intersection(_LEFT_OUT))
+    return statement.module == "__future__" or (statement.module or "").startswith("autograder")
 
 
 def _is_fault(statement: ast.stmt) -> bool:
