@@ -24,6 +24,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
+        "autograder.faults.shelf.FamilyError",
+        "autograder.verify.court.VerifyError",
     ]
 )
 INTERRUPTED = 130
@@ -99,6 +101,41 @@ def release(
         raise typer.BadParameter("say what to release: --stubs")
     for path in write_stubs(_course(course)):
         typer.echo(path)
+
+
+@app.command()
+def verify(
+    exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
+    by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found out, as JSON.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes.", show_default="all cores")] = None,
+    trust: Trust = False,
+    course: CoursePath = None,
+) -> None:
+    """Put the hidden suites on trial: wrong answers must fail, right ones pass, and mistakes get their names."""
+    from autograder.crew import processors
+    from autograder.outputs.terminal import progress_bar
+    from autograder.outputs.verdicts import show_verdicts, to_json
+    from autograder.verify.court import verify
+
+    loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded)
+    chosen = [loaded.exercise(name) for name in exercises or [exercise.name for exercise in loaded.exercises]]
+    with progress_bar(_console(stderr=True), "trying") as bar:
+        task = bar.add_task("trying", total=None)
+        verdicts = verify(
+            loaded,
+            chosen,
+            jobs=jobs or processors(),
+            trust=trust,
+            progress=lambda held, known: bar.update(task, completed=held, total=known),
+        )
+    if as_json:
+        typer.echo(to_json(verdicts))
+    else:
+        show_verdicts(_console(), verdicts, by_check=by_check)
+    raise typer.Exit(0 if all(verdict.holds for verdict in verdicts) else 1)
 
 
 def main() -> None:

@@ -42,10 +42,10 @@ ENDINGS = {
 }
 
 
-def progress_bar(console: Console) -> Progress:
+def progress_bar(console: Console, doing: str = "grading") -> Progress:
     """Give a bar with count and remaining time, which draws nothing where `console` is no terminal."""
     return Progress(
-        TextColumn("grading"),
+        TextColumn(doing),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
