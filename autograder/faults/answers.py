@@ -46,6 +46,8 @@ def _alike(one: Any, other: Any) -> bool:
         )
     if isinstance(one, np.ndarray) or _is_tensor(one):
         return type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape and _close(one, other)
+    if isinstance(one, float):
+        return type(one) is type(other) and _close(np.asarray(one), np.asarray(other))
     return type(one) is type(other) and bool(one == other)
 
 
