@@ -107,6 +107,7 @@ def release(
 def verify(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
+    all_named: Annotated[bool, typer.Option("--thorough", help="Have every pair named, not some of them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found out, as JSON.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes.", show_default="all cores")] = None,
     trust: Trust = False,
@@ -128,6 +129,7 @@ def verify(
             loaded,
             chosen,
             jobs=jobs or processors(),
+            all_named=all_named,
             trust=trust,
             progress=lambda held, known: bar.update(task, completed=held, total=known),
         )

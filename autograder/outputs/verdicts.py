@@ -48,7 +48,7 @@ def _table(verdicts: Iterable[Verdict]) -> Table:
 def _row(verdict: Verdict) -> list[Text]:
     name = Text(verdict.exercise, style="green" if verdict.holds else "red")
     whole = [_counted(share) for share in (verdict.faults, verdict.pairs, verdict.variants, verdict.trivial)]
-    parts = [Text(f"{share.ratio:.0%}") for share in (verdict.named_faults, verdict.named_pairs)]
+    parts = [Text(f"{share.count}/{share.of}") for share in (verdict.named_faults, verdict.named_pairs)]
     points = Text(number(verdict.points_of_checks), style="" if _adds_up(verdict) else "red")
     promises = Text("all") if not verdict.unchecked else Text(f"not {len(verdict.unchecked)}", style="red")
     return [name, *whole, *parts, Text(f"{verdict.slowest_diagnosis * 1000:.0f} ms"), points, promises]
@@ -59,7 +59,7 @@ def _adds_up(verdict: Verdict) -> bool:
 
 
 def _counted(share: Share) -> Text:
-    return Text(f"{share.of}") if share.count == share.of else Text(f"{share.count} of {share.of}", style="red")
+    return Text(f"{share.of}") if share.count == share.of else Text(f"{share.count}/{share.of}", style="red")
 
 
 def _checks(verdict: Verdict) -> Table:

@@ -77,7 +77,7 @@ def verdict_on(
         variants=_share(right, lambda one: not one.failed_something and _equal(one.earned, exercise.points)),
         trivial=_share(by_kind["trivial"], lambda one: one.earned == 0),
         named_faults=_share(singles, lambda one: _is_named(one, family)),
-        named_pairs=_share(by_kind["pair"], lambda one: _is_named(one, family)),
+        named_pairs=_share([one for one in by_kind["pair"] if one.to_be_named], lambda one: _is_named(one, family)),
         killed_by=_killed(checks, singles, alone=False),
         killed_alone=_killed(checks, singles, alone=True),
         stays={check.name: check.stays for check in checks if check.stays},
