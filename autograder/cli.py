@@ -24,6 +24,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
+        "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
     ]
@@ -100,6 +101,19 @@ def release(
     if not stubs:
         raise typer.BadParameter("say what to release: --stubs")
     for path in write_stubs(_course(course)):
+        typer.echo(path)
+
+
+@app.command()
+def new(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, which is that of its module.")],
+    course: CoursePath = None,
+) -> None:
+    """Begin an exercise: write files that work already, to be replaced, and add it to the course."""
+    from autograder.course import find_course
+    from autograder.new import add_exercise
+
+    for path in add_exercise(course or find_course(), exercise):
         typer.echo(path)
 
 

@@ -1,9 +1,12 @@
 """Families are read from the course's files, once each; one that cannot be read is told by its file in one line."""
 
+import shutil
+
 import pytest
 
-from autograder.course import CourseError
+from autograder.course import CourseError, load_course
 from autograder.faults.family import Family
+from autograder.faults.mutant import source_of
 from autograder.faults.shelf import Families, FamilyError
 
 
@@ -13,6 +16,17 @@ def test_a_family_is_loaded_once(small_course):
     assert isinstance(family, Family)
     assert [fault.name for fault in family.faults][:2] == ["tripled", "halved"]
     assert families.of("double") is family
+
+
+def test_families_of_two_courses_keep_apart_though_their_exercises_have_one_name(small_course, tmp_path):
+    course = small_course()
+    first = Families(course).of("double")
+    other = load_course(shutil.copytree(course.root, tmp_path / "other"))
+    family = other.family_of(other.exercise("double"))
+    family.write_text(family.read_text(encoding="utf-8").replace("tripled", "trebled"), encoding="utf-8")
+    second = Families(other).of("double")
+    assert (b"tripled" in source_of(first, []), b"trebled" in source_of(first, [])) == (True, False)
+    assert (b"tripled" in source_of(second, []), b"trebled" in source_of(second, [])) == (False, True)
 
 
 def test_an_exercise_may_have_no_family(small_course):
