@@ -15,7 +15,7 @@ from autograder.outputs.text import number
 from autograder.verify.verdict import Share, Verdict
 
 COLUMNS = ("", "faults\nkilled", "pairs\nkilled", "right\npass", "empty\nat 0", "faults\nnamed", "pairs\nnamed")
-MORE_COLUMNS = ("slowest\nnaming", "points", "promises\nchecked")
+MORE_COLUMNS = ("ms to\nname", "points", "idle\nchecks", "not\nchecked")
 MOST_PROBLEMS = 60
 
 
@@ -49,9 +49,13 @@ def _row(verdict: Verdict) -> list[Text]:
     name = Text(verdict.exercise, style="green" if verdict.holds else "red")
     whole = [_counted(share) for share in (verdict.faults, verdict.pairs, verdict.variants, verdict.trivial)]
     parts = [Text(f"{share.count}/{share.of}") for share in (verdict.named_faults, verdict.named_pairs)]
+    naming = Text(f"{verdict.slowest_diagnosis * 1000:.0f}")
     points = Text(number(verdict.points_of_checks), style="" if _adds_up(verdict) else "red")
-    promises = Text("all") if not verdict.unchecked else Text(f"not {len(verdict.unchecked)}", style="red")
-    return [name, *whole, *parts, Text(f"{verdict.slowest_diagnosis * 1000:.0f} ms"), points, promises]
+    return [name, *whole, *parts, naming, points, _none(verdict.idle), _none(verdict.unchecked)]
+
+
+def _none(found: Sequence[str]) -> Text:
+    return Text(str(len(found)), style="red" if found else "")
 
 
 def _adds_up(verdict: Verdict) -> bool:
