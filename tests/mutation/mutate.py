@@ -86,6 +86,9 @@ def main(names: Sequence[str]) -> int:
     course = _hurried(load_course(find_course(Path(__file__).parent)))
     exercises = [course.exercise(name) for name in names] or list(course.exercises)
     known = [row for row in known_survivors(README) if row.exercise in {EVERY_EXERCISE, *(e.name for e in exercises)}]
+    for one in graded([unchanged(course, exercise) for exercise in exercises], course):
+        if not one.survived:
+            sys.exit(f"{one.mutant.exercise}: the solution itself fails: {one.failed or one.trouble}; mend that first")
     tried = graded([mutant for exercise in exercises for mutant in mutants_of(course, exercise)], course)
     console = Console(highlight=False)
     console.print(table_of(exercises, tried, known))
@@ -103,6 +106,11 @@ def mutants_of(course: Course, exercise: Exercise) -> Iterator[Mutant]:
     sources = (module.deep_replace(change.original_node, change.mutated_node).code for change in visitor.mutations)
     for source in dict.fromkeys(sources):
         yield Mutant(exercise.name, source.encode(), *_difference(solution, source))
+
+
+def unchanged(course: Course, exercise: Exercise) -> Mutant:
+    """Give the solution as it is: where it fails, what its mutants fail says nothing."""
+    return Mutant(exercise.name, course.solution_of(exercise).read_bytes(), "", "")
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:
