@@ -1,10 +1,11 @@
 """What one submission costs: `./run python tests/benchmarks/submission_cost.py [N]`, N submissions (default 50).
 
-A submission is a copy of the reference solutions. A process of its own grades a few of them, another one grades N
-more, and the difference in processor time divided by N is the cost of one: what starting up costs falls out. Processes
-are measured from outside, after their end, since only then the processor time of the fork server and of every
-learner's process, each waited for by the one that started it, is in the sum. Bare processes that import torch stand
-beside them, before, between and after.
+A submission is a copy of the reference solutions of the core exercises, and again with the bonus ones. A process of
+its own grades a few of them, another grades N more, and the difference in processor time divided by N is the cost of
+one: what starting up costs falls out. Processes are measured from outside, after their end, since only then the
+processor time of the fork server and of every learner's process, each waited for by the one that started it, is in the
+sum. Bare processes that import torch stand beside them, before, between and after. The slowest check, which tries a
+length that must not fit into memory, stands apart.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from autograder.submission import read_submission
 
 FEW = 5
 MOST_SECONDS = 1.0
+MOST_TIMES_THE_CORE = 1.3
 
 
 class Inside(msgspec.Struct):
@@ -41,6 +43,8 @@ class Inside(msgspec.Struct):
     servers: int
     grader_peak: float
     server_peak: float
+    slowest_check: str
+    slowest_seconds: float
 
 
 class Figures(msgspec.Struct):
@@ -60,18 +64,32 @@ def main(count: int) -> None:
     """Measure and print."""
     script = [sys.executable, __file__, "--inside"]
     torch = [sys.executable, "-c", "import torch"]
-    commands = [torch, [*script, str(FEW)], torch, [*script, str(FEW + count)], torch]
-    *_, few, _, many, _ = measured = [figures_of(command) for command in commands]
+    runs = [[*script, str(FEW)], [*script, str(FEW + count)]]
+    commands = [torch, *runs, torch, *([*run, "--bonus"] for run in runs), torch]
+    measured = [figures_of(command) for command in commands]
+    _, few, many, _, few_with_bonus, many_with_bonus, _ = measured
     console = Console(highlight=False)
-    console.print(table_of(count, few, many, median(figures.processor for figures in measured[::2])))
+    console.print(table_of(count, few, many, median(figures.processor for figures in measured[::3])))
     known = many.inside
     console.print(f"fork servers started: {known.servers}, and each imports torch once")
     console.print(f"peak memory: {known.grader_peak:.0f} MiB the grader, {known.server_peak:.0f} MiB the fork server")
+    core, whole = cost_of_one(count, few, many), cost_of_one(count, few_with_bonus, many_with_bonus)
+    long = many_with_bonus.inside
+    console.print(
+        f"with the bonus exercises: {whole:.2f} s; {long.slowest_check} takes {long.slowest_seconds:.2f} s of it"
+    )
+    times = (whole - long.slowest_seconds) / core
+    console.print(f"without that check {times:.2f} times the core exercises (the bound is {MOST_TIMES_THE_CORE:g})")
+
+
+def cost_of_one(count: int, few: Figures, many: Figures) -> float:
+    """Give the processor time of one submission in seconds."""
+    return (many.processor - few.processor) / count
 
 
 def table_of(count: int, few: Figures, many: Figures, torch: float) -> Table:
     """Give a row for each cost, in seconds and as a multiple of the processor time of a bare `import torch`."""
-    processor = (many.processor - few.processor) / count
+    processor = cost_of_one(count, few, many)
     grader = (many.inside.grader - few.inside.grader) / count
     # Medians, since the first submission waits for the fork server, and others for what else the machine does.
     wall, calls = median(many.inside.walls), median(many.inside.calls)
@@ -109,9 +127,11 @@ def spent(whose: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def grade_copies(count: int) -> None:
+def grade_copies(count: int, *, bonus: bool) -> None:
     """Grade `count` copies of the reference solutions, each for full points, and print what is known inside."""
     course = load_course(find_course(Path(__file__).parent))
+    chosen = tuple(exercise for exercise in course.exercises if bonus or not exercise.bonus)
+    course = msgspec.structs.replace(course, exercises=chosen)
     submission = read_submission(course.paths.solutions, [exercise.name for exercise in course.exercises])
     reports: list[Report] = []
     starting.ForkServer = MeasuredServer  # type: ignore[misc]
@@ -119,12 +139,25 @@ def grade_copies(count: int) -> None:
         grade_all([submission] * count, course, receive=reports.append)
     except GradingError as error:
         sys.exit(str(error))
-    if any(report.earned < report.points for report in reports):
+    if any(report.earned < sum(exercise.points for exercise in chosen) for report in reports):
         sys.exit("a copy of the reference solutions did not earn full points: only right ones are worth measuring")
     walls, calls = [report.seconds for report in reports], [seconds_in_calls(report) for report in reports]
     peaks = MeasuredServer.peaks
-    inside = Inside(spent(resource.RUSAGE_SELF), walls, calls, len(peaks), own_peak(), max(peaks, default=0.0))
+    own = spent(resource.RUSAGE_SELF)
+    inside = Inside(own, walls, calls, len(peaks), own_peak(), max(peaks, default=0.0), *slowest_check(reports))
     print(msgspec.json.encode(inside).decode())
+
+
+def slowest_check(reports: list[Report]) -> tuple[str, float]:
+    """Give the check whose calls take longest, with the median of its seconds."""
+    seconds: dict[str, list[float]] = {}
+    for report in reports:
+        for exercise in report.exercises:
+            for check in exercise.checks:
+                seconds.setdefault(check.title, []).append(check.seconds)
+    medians = {title: median(values) for title, values in seconds.items()}
+    title = max(medians, key=lambda name: medians[name])
+    return title, medians[title]
 
 
 def seconds_in_calls(report: Report) -> float:
@@ -169,5 +202,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Measure what grading one submission costs.")
     parser.add_argument("count", metavar="N", nargs="?", type=positive, default=50, help="submissions (default 50)")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--bonus", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    (grade_copies if chosen.inside else main)(chosen.count)
+    if chosen.inside:
+        grade_copies(chosen.count, bonus=chosen.bonus)
+    else:
+        main(chosen.count)
