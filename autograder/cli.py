@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KNOWN_ERRORS = frozenset(
     [
         "autograder.course.CourseError",
-        "autograder.submission.SubmissionError",
+        "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
