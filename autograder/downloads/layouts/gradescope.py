@@ -15,13 +15,16 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from autograder.downloads.layouts.layout import Grouped, Layout
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.modules import HandIn, Part
 from autograder.downloads.nodes import MIB, Node
 from autograder.downloads.times import parse_time
-from autograder.downloads.yaml import Tree, YamlError, read_yaml
+
+if TYPE_CHECKING:
+    from autograder.downloads.yaml import Tree
 
 METADATA = "submission_metadata.yml"
 # The results of every earlier attempt are in it.
@@ -57,6 +60,9 @@ def _group(top: Node, exercises: Sequence[str], choice: str = "") -> Grouped:
 
 def _metadata(top: Node) -> dict[str, Tree]:
     """Read what of the metadata counts; SubmissionError with the line where it is not what Gradescope writes."""
+    # Here, since learners' copies of the kit come without PyYAML and read no exports.
+    from autograder.downloads.yaml import YamlError, read_yaml
+
     node = top.child(METADATA)
     try:
         if node is None:

@@ -2,9 +2,9 @@
 
 In folders, as it is since Moodle 3.1: `<full name>_<number>_assignsubmission_<plugin>[_]/<file>`; without: one flat
 folder of `<full name>_<number>_assignsubmission_<plugin>_<file>`. The number is the participant's in this assignment,
-as in the grading worksheet ("Participant 657737"); the name is "Participant" where marking is blind, or a group's, and a
-group that is nobody's has no number. (`mod/assign/classes/downloader.php` of moodle/moodle, `get_student_prefix` and
-`load_submissionplugin_filelist`; versions before it are in `mod/assign/locallib.php` and end folders with `_`.)
+as in the grading worksheet ("Participant 657737"); the name is "Participant" where marking is blind, or that of a
+group, and the default group has no number. (`mod/assign/classes/downloader.php` of moodle/moodle: `get_student_prefix`
+and `load_submissionplugin_filelist`; before it the same in `mod/assign/locallib.php`, where folders end with `_`.)
 
 Newer versions write the moment of the download as the time of each file (`files/classes/local/archive_writer/
 zip_writer.php` hands none on), older ones the time of the upload.
