@@ -98,6 +98,8 @@ def _unzipped(archive: File) -> list[File]:
 def _files_of_part(part: Part) -> list[File]:
     if part.node.is_folder:
         return files_in(part.node, f"{part.name}/" if part.name else "")
+    if part.node.stands_for_folder and not part.name:
+        raise SubmissionError(f"{part.node.name} is a link, and links are not followed")
     require_harmless([part.node], part.node.name)
     return [file_of(part.node, part.name or part.node.name)]
 

@@ -36,7 +36,8 @@ def read_yaml(data: bytes, wanted: Container[str]) -> Tree:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}" if mark else ""
-        raise YamlError(f"is not YAML{place}: {getattr(error, 'problem', None) or error}") from None
+        why = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise YamlError(f"is not YAML{place}: {why}") from None
     return ""
 
 
@@ -49,7 +50,7 @@ def _value(event: yaml.Event, events: Iterator[yaml.Event], wanted: Container[st
         case yaml.SequenceStartEvent():
             return _sequence(events, wanted, depth)
         case yaml.ScalarEvent():
-            is_null = event.style is None and event.value in NOTHING
+            is_null = event.implicit[0] and event.value in NOTHING
             return "" if is_null else str(event.value)
     return ""
 

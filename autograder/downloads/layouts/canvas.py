@@ -31,7 +31,7 @@ NAMED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 ATTACHMENT = re.compile(r"(\d+)_(.+)", re.DOTALL)
-RENAMED = re.compile(r"(.+)-(?:\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(\.[^.]+)", re.IGNORECASE | re.DOTALL)
+RENAMED = re.compile(r"(.+?)-(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+)(\.[^.]+)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autograder.downloads.disk import OnDisk
 from autograder.downloads.git import commit_time
@@ -33,11 +34,11 @@ def _is_clone(node: Node) -> bool:
 
 def _group(top: Node, exercises: Sequence[str], choice: str = "") -> Grouped:
     children = top.children()
-    clones = [node for node in children if _is_clone(node)]
-    prefix = _prefix(top.name, [node.name for node in clones])
-    ignored = [node.name for node in children if not _is_clone(node)]
+    learners = [node for node in children if stands_for_learner(node)]
+    prefix = _prefix(top.name, [node.name for node in learners if _is_clone(node)])
+    ignored = [node.name for node in children if not stands_for_learner(node)]
     said = f"learners are named by what follows {prefix!r}" if prefix else ""
-    return Grouped([_hand_in(node, prefix) for node in clones], ignored, said)
+    return Grouped([_hand_in(node, prefix) for node in learners], ignored, said)
 
 
 def _prefix(folder: str, names: Sequence[str]) -> str:
@@ -55,8 +56,8 @@ def _prefix(folder: str, names: Sequence[str]) -> str:
 
 def _hand_in(node: Node, prefix: str) -> HandIn:
     handed = hand_in(node, unicodedata.normalize("NFC", node.name.removeprefix(prefix)))
-    time = commit_time(node.path) if isinstance(node, OnDisk) else None
-    return HandIn(handed.id, handed.place, handed.parts, handed_in=time, file_times=False)
+    time = commit_time(node.path) if isinstance(node, OnDisk) and node.is_folder else None
+    return replace(handed, handed_in=time, file_times=False)
 
 
 LAYOUT = Layout(

@@ -18,7 +18,7 @@ def id_of(node: Node) -> str:
 
 
 def hand_in(node: Node, id: str = "") -> HandIn:
-    """Give what lies in one folder or archive as a learner's; a link is refused when it is read."""
+    """Give what lies in one folder or archive as a learner's; a link is refused."""
     linked = f"{node.name} is a link, and links are not followed" if node.kind is Kind.LINK else ""
     return HandIn(
         id=id or id_of(node),

@@ -11,10 +11,11 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 
+from autograder.downloads.layouts.folders import hand_in
 from autograder.downloads.layouts.layout import Grouped, Layout, most
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.modules import HandIn, Part
-from autograder.downloads.nodes import Node, files_in, is_passed_over
+from autograder.downloads.nodes import Kind, Node, files_in, is_passed_over
 from autograder.downloads.times import parse_time
 
 SUBMITTED = "submitted"
@@ -48,7 +49,8 @@ def _group(top: Node, exercises: Sequence[str], choice: str = "") -> Grouped:
     hand_ins = [
         _hand_in(learner, work) for learner in folder.folders() for work in learner.folders() if work.name == assignment
     ]
-    beside = [node.name for node in folder.children() if not node.is_folder or is_passed_over(node.name)]
+    hand_ins += [hand_in(node) for node in folder.visible() if node.kind is Kind.LINK and node.stands_for_folder]
+    beside = [node.name for node in folder.children() if not node.stands_for_folder or is_passed_over(node.name)]
     return Grouped(hand_ins, beside, f"assignment {assignment}")
 
 
