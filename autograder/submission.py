@@ -112,7 +112,10 @@ def _found_in(
     for node in (root, top):
         if node.objection:
             raise SubmissionError(f"{path}: it holds {node.objection}; download or zip it again")
-    grouped = layout.group(top, exercises, choice)
+    try:
+        grouped = layout.group(top, exercises, choice)
+    except SubmissionError as error:
+        raise SubmissionError(f"{path}: {error}") from None
     if not grouped.hand_ins:
         expected = _expected(exercises) if layout is FOLDERS else f"expected {layout.shape}"
         raise SubmissionError(f"{path}: no submission in it; {expected}")

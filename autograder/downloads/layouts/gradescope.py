@@ -66,7 +66,7 @@ def _metadata(top: Node) -> dict[str, Tree]:
     node = top.child(METADATA)
     try:
         if node is None:
-            raise UnreadableError("is not there")
+            raise UnreadableError("is not there; expected it beside the folders of the export")
         tree = read_yaml(node.read(LARGEST_METADATA), WANTED)
     except (UnreadableError, YamlError) as error:
         raise SubmissionError(f"{METADATA} {error}") from None

@@ -132,7 +132,7 @@ def test_metadata_that_is_none_is_one_line(tree, text, reason):
     tree.write("submission_1/softmax.py")
     with pytest.raises(SubmissionError) as error:
         found(tree)
-    assert str(error.value).startswith(reason)
+    assert str(error.value).startswith(f"{tree.path}: {reason}")
     assert "\n" not in str(error.value)
 
 

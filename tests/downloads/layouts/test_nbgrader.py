@@ -69,7 +69,7 @@ def test_of_several_assignments_with_modules_one_has_to_be_chosen(tree):
     with pytest.raises(SubmissionError) as error:
         found(tree)
     assert str(error.value) == (
-        "there are several assignments (attention, resit); choose one, as in --layout nbgrader:attention"
+        f"{tree.path}: there are several assignments (attention, resit); choose one, as in --layout nbgrader:attention"
     )
     tree.write("submitted/bitdiddle/resit/softmax.py", "again = 1")
     assert found(tree, "nbgrader:resit").submissions[0].modules == {"softmax": b"again = 1"}
