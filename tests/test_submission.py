@@ -4,6 +4,8 @@ import io
 import os
 import stat
 import struct
+import subprocess
+import sys
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -502,3 +504,9 @@ def test_a_path_with_nothing_to_grade_is_an_error_that_says_what_was_expected(tm
         "expected one folder or .zip for each submission, "
         "or a single submission (softmax.py, causal_mask.py, attention.py)"
     )
+
+
+def test_a_learner_s_copy_of_the_kit_reads_submissions_without_a_reader_for_yaml():
+    program = "import sys; sys.modules['yaml'] = None; import autograder.submission, autograder.practice"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
