@@ -25,6 +25,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
         "autograder.roster.RosterError",
+        "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
     ]
@@ -114,9 +115,23 @@ def release(
 
 
 @app.command()
+def new(
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, which is that of its module.")],
+    course: CoursePath = None,
+) -> None:
+    """Begin an exercise: write files that work already, to be replaced, and add it to the course."""
+    from autograder.course import find_course
+    from autograder.new import add_exercise
+
+    for path in add_exercise(course or find_course(), exercise):
+        typer.echo(path)
+
+
+@app.command()
 def verify(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
+    all_named: Annotated[bool, typer.Option("--thorough", help="Have every pair named, not some of them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found out, as JSON.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes.", show_default="all cores")] = None,
     trust: Trust = False,
@@ -138,6 +153,7 @@ def verify(
             loaded,
             chosen,
             jobs=jobs or processors(),
+            all_named=all_named,
             trust=trust,
             progress=lambda held, known: bar.update(task, completed=held, total=known),
         )

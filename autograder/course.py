@@ -147,11 +147,23 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def variants_of(self, exercise: Exercise) -> list[Path]:
         """Right answers in different styles, which the suite must accept; only the instructor's copy has them."""
-        return sorted((self.paths.variants / exercise.name).glob("*.py"))
+        return sorted(self.variants_folder_of(exercise).glob("*.py"))
+
+    def variants_folder_of(self, exercise: Exercise) -> Path:
+        """Where the right answers lie, each in a file of its own; only the instructor's copy has them."""
+        return self.paths.variants / exercise.name
 
     def contract_of(self, exercise: Exercise, language: str = "en") -> Path:
         """The sentences that the instructions promise and the suite checks, by their keys."""
         return self.paths.exercises / "contract" / f"{exercise.name}.{language}.toml"
+
+    def instructions_of(self, exercise: Exercise) -> Path:
+        """What learners read before they write."""
+        return self.paths.exercises / "instructions" / f"{exercise.name}.md"
+
+    def public_tests_of(self, exercise: Exercise) -> Path:
+        """The tests that learners run themselves."""
+        return self.paths.exercises / "public_tests" / f"test_{exercise.name}.py"
 
     def stand_in_sources(self, exercise: Exercise) -> dict[str, bytes]:
         """Module name -> Python source of each stand-in; CourseError names a file that cannot be read."""
@@ -169,8 +181,18 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 def load_course(path: Path) -> Course:
     """The course described by `path`, a course.toml or the folder that holds one. Raises CourseError."""
-    file = (path / FILE_NAME if path.is_dir() else path).absolute()
-    described = _read_toml(file)
+    file = course_file(path)
+    return parse_course(read_course(file), file)
+
+
+def course_file(path: Path) -> Path:
+    """The absolute path of the course.toml that `path`, itself or its folder, stands for."""
+    return (path / FILE_NAME if path.is_dir() else path).absolute()
+
+
+def parse_course(text: str, file: Path) -> Course:
+    """The course that `text` describes, as if `file` held it. Raises CourseError."""
+    described = parse_toml(text, file)
     if "root" in described:
         raise CourseError(f"{file}: root: unknown key; remove it, the course lies where the file lies")
     try:
@@ -182,6 +204,25 @@ def load_course(path: Path) -> Course:
         paths=course.paths.below(course.root),
         exercises=tuple(_with_calls_for_lists(exercise, course.banned) for exercise in course.exercises),
     )
+
+
+def read_course(file: Path) -> str:
+    """The text of a course.toml, with its line ends as they are. Raises CourseError."""
+    try:
+        # Editors on Windows put a byte order mark first, which TOML does not know.
+        return file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CourseError(f"{file}: cannot be read ({error.strerror}); name a course.toml or its folder") from None
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+
+
+def parse_toml(text: str, file: Path) -> dict[str, Any]:
+    """What `text` says, unjudged. Raises CourseError where it is no TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(f"{file}: not TOML: {error}; correct it there") from None
 
 
 def find_course(start: Path | None = None) -> Path:
@@ -204,18 +245,6 @@ def own_course() -> Path:
 def _home() -> Path:
     """The folder that holds this package: the repository, or site-packages."""
     return Path(__file__).resolve().parents[1]
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    try:
-        # Editors on Windows put a byte order mark first, which TOML does not know.
-        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise CourseError(f"{file}: cannot be read ({error.strerror}); name a course.toml or its folder") from None
-    except UnicodeDecodeError as error:
-        raise CourseError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"{file}: not TOML: {error}; correct it there") from None
 
 
 def _to_path(kind: type, value: object) -> Path:

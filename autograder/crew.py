@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -53,7 +54,8 @@ class Crew(Generic[Task, Result]):
 
     def _with_a_pool(self, waiting: Iterator[Task], in_hand: list[Task]) -> Iterator[Result]:
         """Work until nothing is left, or a process dies: then what it and others had is left in `in_hand`."""
-        with self._pool(self._jobs) as pool:
+        # A pool breaks while tasks are handed to it as well as while results are waited for.
+        with self._pool(self._jobs) as pool, suppress(BrokenProcessPool):
             futures: dict[Future[Result], Task] = {}
             while True:
                 for task in islice(waiting, self._jobs * WAITING_PER_HAND - len(futures)):
@@ -62,10 +64,7 @@ class Crew(Generic[Task, Result]):
                 if not futures:
                     return
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
-                    try:
-                        result = future.result()
-                    except BrokenProcessPool:
-                        return
+                    result = future.result()
                     in_hand.remove(futures.pop(future))
                     yield result
 

@@ -134,6 +134,7 @@ class Comparison:
         self._seen = seen
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._wrong = [position for position in range(len(seen.answers)) if not self._is_answered(position, NONE)]
+        self._wrong_places = frozenset(self._wrong)
 
     def faults(self) -> list[Fault]:
         """Give the smallest set of faults that answers like this, the one that shows first in front."""
@@ -148,15 +149,23 @@ class Comparison:
         return []
 
     def _candidates(self) -> Iterator[Iterable[Faults]]:
-        """Give the faults alone, then the pairs: first those whose faults go wrong just where the learner did.
-
-        Most pairs answer a probe wrongly where one of the two does alone, so few have to be tried.
-        """
+        """Give the faults alone, then the pairs, first those that are likely: few of the others have to be tried."""
         yield self._known.family.singles()
-        wrong = frozenset(self._wrong)
-        pairs = self._known.pairs()
-        yield [faults for faults, expected in pairs if expected == wrong]
-        yield [faults for faults, expected in pairs if expected != wrong]
+        likely = {faults for faults, expected in self._known.pairs() if self._is_likely(faults, expected)}
+        yield likely
+        yield [faults for faults, _ in self._known.pairs() if faults not in likely]
+
+    def _is_likely(self, faults: Faults, expected: frozenset[int]) -> bool:
+        """Tell whether a pair goes wrong where the learner did, each fault in its own way where the other is right."""
+        if expected != self._wrong_places:
+            return False
+        one, other = faults
+        return self._shows_alone(one, other) and self._shows_alone(other, one)
+
+    def _shows_alone(self, fault: Fault, other: Fault) -> bool:
+        places = self._known.wrong(fault) - self._known.wrong(other)
+        alone = frozenset([fault])
+        return all(self._is_answered(place, alone) for place in places)
 
     def describe(self, fault: Fault) -> Diagnosis:
         """Put a fault into the words of a report."""

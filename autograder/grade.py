@@ -230,8 +230,9 @@ def _fingerprint_of(course: Course) -> hashlib._Hash:
     # Not the whole course: where it lies and what it is called have no part in a mark.
     _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, course.exercises]))
     for exercise in course.exercises:
-        for path in (course.suite_of(exercise), course.solution_of(exercise)):
-            _feed(digest, path.name, path.read_bytes())
+        for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):
+            if path.is_file():
+                _feed(digest, path.name, path.read_bytes())
         for name, source in sorted(course.stand_in_sources(exercise).items()):
             _feed(digest, name, source)
     for path in sorted(OWN_FOLDER.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""`pytest autograder/suites [--submission DIR]`: the suites as a plain pytest run, through the same worker and wire."""
+"""`pytest autograder/suites [--submission=DIR]`: the suites as a plain pytest run, through the same worker and wire."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from autograder.desk import References, SubmissionDesk
 from autograder.sandbox.starting import starter_for
 from autograder.submission import read_submission
 
+OPTION = "--submission"
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Let a folder be named; without one the solutions are graded."""
-    parser.addoption("--submission", type=Path, help="folder or .zip to grade (default: the reference solutions)")
+    parser.addoption(OPTION, type=Path, help="folder or .zip to grade (default: the reference solutions)")
+    config = pluginmanager.get_plugin("pytestconfig")
+    if config is not None and OPTION in config.invocation_params.args:
+        # Before it knows the option, pytest takes DIR for a folder of tests, whose conftest.py it would run.
+        raise pytest.UsageError(f"write {OPTION}=DIR, in one word")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -23,8 +29,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     if config.stash.get(SERVED, False):
         return
-    course = load_course(find_course(Path(__file__).parent))
-    path = config.getoption("--submission") or course.paths.solutions
+    course = load_course(find_course(_folder_of_suites(config)))
+    path = config.getoption(OPTION) or course.paths.solutions
     submission = read_submission(path, [exercise.name for exercise in course.exercises])
     libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
     starter = starter_for(libraries)
@@ -32,3 +38,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     desk = SubmissionDesk(submission, course, starter, References(course), trust=False)
     config.add_cleanup(desk.close)
     config.stash[DESK] = desk
+
+
+def _folder_of_suites(config: pytest.Config) -> Path:
+    """Give the folder of what pytest was told to run: the course is the one that it belongs to."""
+    path = config.invocation_params.dir / config.args[0].partition("::")[0]
+    return path if path.is_dir() else path.parent

@@ -98,7 +98,7 @@ def attend(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
 def test_help_names_every_command_and_ends_well(capfd):
     assert run(["--help"]) == 0
     printed = capfd.readouterr().out
-    assert all(command in printed for command in ("grade", "check", "demo", "release"))
+    assert all(command in printed for command in ("grade", "check", "demo", "release", "new", "verify"))
 
 
 def test_no_command_at_all_is_answered_with_help(capfd):
@@ -106,7 +106,7 @@ def test_no_command_at_all_is_answered_with_help(capfd):
     assert "Usage: attend" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["grade", "check", "demo", "release"])
+@pytest.mark.parametrize("command", ["grade", "check", "demo", "release", "new", "verify"])
 def test_every_command_has_help_of_its_own(command, capfd):
     assert run([command, "--help"]) == 0
     assert f"Usage: attend {command}" in capfd.readouterr().out

@@ -514,6 +514,13 @@ def test_the_fingerprint_changes_with_each_file_of_the_course(course, fingerprin
     assert fingerprint(load_course(course.root)) != before
 
 
+def test_the_fingerprint_changes_with_the_faults_that_a_report_may_name(course, fingerprint):
+    before = fingerprint(course)
+    course.paths.faults.mkdir(parents=True)
+    course.family_of(course.exercise("double")).write_text("FAMILY = None\n")
+    assert fingerprint(course) != before
+
+
 def test_the_fingerprint_does_not_change_where_the_course_is_moved(course, fingerprint, tmp_path_factory):
     moved = tmp_path_factory.mktemp("moved") / "course"
     shutil.copytree(course.root, moved)

@@ -50,7 +50,9 @@ def test_the_wheel_holds_what_a_learner_needs(folders: set[str], part: str):
     assert f"autograder/{part}" in folders
 
 
-@pytest.mark.parametrize("part", ["autograder/suites", "autograder/faults", "solutions", "tests", "exercises"])
+@pytest.mark.parametrize(
+    "part", ["autograder/suites", "autograder/faults", "autograder/skeleton", "solutions", "tests", "exercises"]
+)
 def test_the_wheel_leaves_out_what_gives_answers_away(folders: set[str], wheel: zipfile.ZipFile, part: str):
     assert part not in folders
     assert not [name for name in wheel.namelist() if part.rpartition("/")[2] in Path(name).parts]
@@ -91,7 +93,9 @@ def test_every_direct_dependency_is_pinned_in_the_constraints():
     assert pinned == wanted
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["grade", "--help"], ["check", "--help"], ["release", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["grade", "--help"], ["check", "--help"], ["release", "--help"], ["new", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]):
     code = (
         f"import sys; sys.argv = ['attend', *{arguments!r}]\n"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.faults.family import Probe
+from autograder.sandbox.learner import LearnerException
 
 # Far above any rounding, far below what a mistake does; what is finer than this a probe has to bring out itself.
 RELATIVE = {"float64": 1e-7, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
@@ -27,7 +28,8 @@ def answer_to(probe: Probe, module: Any) -> Answer:
     try:
         return Answer(probe.ask(module))
     except Exception as error:
-        return Answer(raised=getattr(error, "name", "") or type(error).__name__)
+        # Other exceptions have a `name` too: that of a missing attribute, say.
+        return Answer(raised=error.name if isinstance(error, LearnerException) else type(error).__name__)
 
 
 def alike(one: Answer, other: Answer) -> bool:
@@ -44,6 +46,8 @@ def _alike(one: Any, other: Any) -> bool:
         )
     if isinstance(one, np.ndarray) or _is_tensor(one):
         return type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape and _close(one, other)
+    if isinstance(one, float):
+        return type(one) is type(other) and _close(np.asarray(one), np.asarray(other))
     return type(one) is type(other) and bool(one == other)
 
 

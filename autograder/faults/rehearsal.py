@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.faults.family import Family, Fault
-from autograder.sandbox.observed import EarlierResults, Memory, is_tensor, largest_tensor, leaves, span
+from autograder.sandbox.learner import UnfitResult
+from autograder.sandbox.observed import BoundedWarnings, EarlierResults, Memory, is_tensor, largest_tensor, leaves, span
 from autograder.sandbox.values import Blobs, pack, unpack
 from autograder.sandbox.wire import Facts, blob_lengths, split_blobs
 
@@ -45,6 +45,7 @@ class Rehearsal:
     def new(self, class_name: str, *arguments: Any, **keywords: Any) -> RehearsedModule:
         """Make an instance of a class."""
         _seed()
+        self.last = Facts()
         return RehearsedModule(self, self._made[class_name](*arguments, **keywords))
 
     def new_loaded(
@@ -66,14 +67,18 @@ class Rehearsal:
     ) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
+        caught = BoundedWarnings()
         _seed()
-        with warnings.catch_warnings(record=True) as caught, largest_tensor(measure) as largest:
-            warnings.simplefilter("always")
-            result = target(*arguments, **keywords)
+        try:
+            with caught.collecting(), largest_tensor(measure) as largest:
+                result = target(*arguments, **keywords)
+        finally:
+            # All that is told of a call that raised.
+            self.last = Facts(warnings=tuple(caught.found))
         spans = [span(leaf) for leaf in leaves(result)]
         shared = _named([memory for memory in memories if memory.meets(spans)], target)
         self.last = Facts(
-            warnings=tuple((one.category.__name__, str(one.message)) for one in caught),
+            warnings=tuple(caught.found),
             modified=_named([memory for memory in memories if memory.changed()], target),
             shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
             writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
@@ -96,14 +101,18 @@ class Rehearsal:
         inputs = [own[place].requires_grad_() for place in wrt]
         result = self._observed(target, own, as_received(keywords))
         parameters = dict(target.named_parameters()) if isinstance(target, torch.nn.Module) else {}
-        outputs = list(result) if isinstance(result, tuple) else [result]
+        outputs = list(result) if isinstance(result, list | tuple) else [result]
         pairs = [(out, given) for out, given in zip(outputs, cotangents, strict=False) if given is not None]
+        if not (pairs and all(is_tensor(out) and out.shape == given.shape for out, given in pairs)):
+            raise UnfitResult("no gradient can be asked for")
         flowing = [(out, given.to(out.dtype)) for out, given in pairs if out.requires_grad]
         wanted = [*inputs, *parameters.values()]
-        found: Sequence[Any] = [None] * len(wanted)
+        found: list[Any] = [None] * len(wanted)
         if flowing:
             starts, given = [out for out, _ in flowing], [cotangent for _, cotangent in flowing]
-            found = torch.autograd.grad(starts, wanted, given, allow_unused=True)
+            learning = [value for value in wanted if value.requires_grad]
+            flowed = iter(torch.autograd.grad(starts, learning, given, allow_unused=True))
+            found = [next(flowed) if value.requires_grad else None for value in wanted]
         by_name = dict(zip(parameters, found[len(inputs) :], strict=True))
         return RehearsedGradients(_copied(result), tuple(found[: len(inputs)]), by_name)
 
@@ -154,7 +163,7 @@ class RehearsedModule:
 
     def state(self) -> dict[str, Any]:
         """Give the state dict."""
-        return dict(self._instance.state_dict())
+        return {name: _copied(value) for name, value in self._instance.state_dict().items()}
 
     def train(self) -> None:
         """Switch to training mode."""
@@ -185,14 +194,21 @@ def _copied(value: Any) -> Any:
         return type(value)(_copied(item) for item in value)
     if is_tensor(value):
         return value.detach().clone()
-    return value.copy() if isinstance(value, np.ndarray) else value
+    # A NumPy number arrives as an array without axes.
+    return np.array(value) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _named(memories: Sequence[Memory], target: Callable[..., Any]) -> tuple[str, ...]:
     if not memories:
         return ()
     names = list(inspect.signature(target).parameters)
-    return tuple(place if isinstance(place := one.place, str) else names[place] for one in memories)
+    return tuple(_name(one.place, names) for one in memories)
+
+
+def _name(place: int | str, names: Sequence[str]) -> str:
+    if isinstance(place, str):
+        return place
+    return names[place] if place < len(names) else f"argument {place + 1}"
 
 
 def _seed() -> None:

@@ -30,11 +30,11 @@ class Families:
         path = self._course.family_of(self._course.exercise(exercise))
         if not path.is_file():
             return None
-        name = f"faults_of_{exercise}"
+        # By this name the family's source is found again, also where two courses have an exercise of one name.
+        name = f"faults of {path}"
         specification = importlib.util.spec_from_file_location(name, path)
         assert specification is not None and specification.loader is not None
         module = importlib.util.module_from_spec(specification)
-        # By this name the family's source is found again.
         sys.modules[name] = module
         try:
             specification.loader.exec_module(module)

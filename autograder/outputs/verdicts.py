@@ -14,14 +14,18 @@ from rich.text import Text
 from autograder.outputs.text import number
 from autograder.verify.verdict import Share, Verdict
 
-COLUMNS = ("", "faults\nkilled", "pairs\nkilled", "right\npass", "empty\nat 0", "faults\nnamed", "pairs\nnamed")
-MORE_COLUMNS = ("slowest\nnaming", "points", "promises\nchecked")
+COLUMNS = ("", "faults\nkilled", "pairs\nkilled", "right", "empty", "faults\nnamed", "pairs\nnamed")
+MORE_COLUMNS = ("ms to\nname", "points", "idle", "open")
+LEGEND = """right: right answers that pass; empty: answers that do nothing, at 0 points;
+named: mistakes that the diagnosis names; idle: checks that catch nothing alone
+and do not say why they stay; open: sentences of the contract without a check"""
 MOST_PROBLEMS = 60
 
 
 def show_verdicts(console: Console, verdicts: Sequence[Verdict], *, by_check: bool = False) -> None:
     """Print one row for each exercise, with `by_check` what each check catches, then the problems."""
     console.print(_table(verdicts))
+    console.print(Text(LEGEND, style="dim"))
     for verdict in verdicts if by_check else ():
         console.print(_checks(verdict))
     for verdict in verdicts:
@@ -37,7 +41,7 @@ def to_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def _table(verdicts: Iterable[Verdict]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     for position, heading in enumerate((*COLUMNS, *MORE_COLUMNS)):
         table.add_column(heading, justify="right" if position else "left", no_wrap=True)
     for verdict in verdicts:
@@ -49,9 +53,13 @@ def _row(verdict: Verdict) -> list[Text]:
     name = Text(verdict.exercise, style="green" if verdict.holds else "red")
     whole = [_counted(share) for share in (verdict.faults, verdict.pairs, verdict.variants, verdict.trivial)]
     parts = [Text(f"{share.ratio:.0%}") for share in (verdict.named_faults, verdict.named_pairs)]
+    naming = Text(f"{verdict.slowest_diagnosis * 1000:.0f}")
     points = Text(number(verdict.points_of_checks), style="" if _adds_up(verdict) else "red")
-    promises = Text("all") if not verdict.unchecked else Text(f"not {len(verdict.unchecked)}", style="red")
-    return [name, *whole, *parts, Text(f"{verdict.slowest_diagnosis * 1000:.0f} ms"), points, promises]
+    return [name, *whole, *parts, naming, points, _none(verdict.idle), _none(verdict.unchecked)]
+
+
+def _none(found: Sequence[str]) -> Text:
+    return Text(str(len(found)), style="red" if found else "")
 
 
 def _adds_up(verdict: Verdict) -> bool:
@@ -59,7 +67,7 @@ def _adds_up(verdict: Verdict) -> bool:
 
 
 def _counted(share: Share) -> Text:
-    return Text(f"{share.of}") if share.count == share.of else Text(f"{share.count} of {share.of}", style="red")
+    return Text(f"{share.of}") if share.count == share.of else Text(f"{share.count}/{share.of}", style="red")
 
 
 def _checks(verdict: Verdict) -> Table:

@@ -1,3 +1,3 @@
-"""Run the suites by hand: `pytest autograder/suites` grades the solutions, `--submission DIR` a folder."""
+"""Run the suites by hand: `pytest autograder/suites` grades the solutions, `--submission=DIR` a folder."""
 
 pytest_plugins = ["autograder.checks", "autograder.suite_run"]

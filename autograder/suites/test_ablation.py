@@ -114,7 +114,8 @@ def test_scores_are_divided_by_the_root_of_the_key_width(learner):
     value = torch.tensor([[10.0, 0.0], [0.0, 20.0]], dtype=torch.float64)
     effect = learner.ablation_effect(query, key, value)
     assert_roughly(effect, row(14.9763236, 7.3843563), value)
-    for d_k, weight in ((5, 0.8567868), (8, 0.8044297)):
+    # Beyond 256 equal sizes are no longer the same object.
+    for d_k, weight in ((5, 0.8567868), (289, 0.5585536)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
         key = torch.cat([query, torch.zeros_like(query)])
         effect = learner.ablation_effect(query, key, column(1.0, 0.0))

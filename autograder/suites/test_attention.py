@@ -104,7 +104,8 @@ def test_the_row_of_the_tutorial_and_what_a_larger_value_changes(learner):
 )
 @stays("the only check whose question is the scale; gradients and dtypes notice a wrong one too")
 def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng):
-    for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (8, 0.8044297)):
+    # Beyond 256 equal sizes are no longer the same object.
+    for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (289, 0.5585536)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
         key = torch.cat([query, torch.zeros_like(query)])
         value = torch.eye(2, 7, dtype=torch.float64)

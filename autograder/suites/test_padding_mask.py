@@ -138,7 +138,8 @@ def test_anything_but_zero_and_one_in_a_boolean_convention_is_refused(learner):
 def test_an_unknown_convention_is_refused(learner):
     for convention in ("keep", "", "Allowed"):
         with raises(ValueError, naming=("convention",)):
-            learner.as_allowed(np.array([True, False]), convention)
+            # A legal mask in every convention.
+            learner.as_allowed(np.zeros(2), convention)
     assert_equal(as_bool(learner.as_allowed(np.array([[False, True]]), "blocked")), bits("10"))
 
 
@@ -156,6 +157,9 @@ def test_a_key_is_readable_when_both_masks_allow_it(learner):
     merged = learner.merge_masks(bits("1010", "0110", "1111"), bits("1100", "0011"))
     expected = bits("1000", "0100", "1100", "0010", "0010", "0011")
     assert_equal(as_bool(merged), expected.reshape(2, 1, 3, 4))
+    # Beyond 256 equal sizes are no longer the same object.
+    many = np.arange(257)[None] % 2 == 0
+    assert_equal(as_bool(learner.merge_masks(many, many)), many.reshape(1, 1, 1, 257))
 
 
 @points(1)

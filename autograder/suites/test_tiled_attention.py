@@ -26,6 +26,7 @@ DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 VALUES = torch.tensor([[1.0], [4.0], [16.0]], dtype=torch.float64)
 FLAT = torch.zeros(3, 1, dtype=torch.float64)
 BEYOND = 64
+DEFAULT = 64
 # Its scores take 1.15 GB in float64, more than the memory limit of the course.
 LONG = 12_000
 
@@ -95,7 +96,8 @@ def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
 
     `earlier` is that size with another block size: whoever gets the same has not looked at `block_size`.
     """
-    assert_roughly(learner.measured.tiled_attention(*arguments, block_size, causal=causal), expected)
+    sizes = () if block_size == DEFAULT else (block_size,)
+    assert_roughly(learner.measured.tiled_attention(*arguments, *sizes, causal=causal), expected)
     found = (learner.last.largest_tensor or 0) // 8
     query, key, value = arguments
     n_queries, n_keys, count = query.shape[-2], key.shape[-2], math.prod(expected.shape[:-2])
@@ -138,7 +140,8 @@ def test_the_row_of_the_tutorial_in_blocks(learner):
 @seen_in("lucidrains/vit-pytorch#65", "esceptico/perceiver-io#9", "juho-lee/set_transformer#18")
 @stays("the only check whose question is the scale; a wrong one shows in all values")
 def test_scores_are_divided_by_the_root_of_the_key_width(learner, reference, rng):
-    for d_k, weight in ((2, 0.9441928), (5, 0.8567868)):
+    # Beyond 256 equal sizes are no longer the same object.
+    for d_k, weight in ((2, 0.9441928), (5, 0.8567868), (289, 0.5585536)):
         query = 2.0 * torch.eye(1, d_k, dtype=torch.float64)
         key = torch.cat([query, torch.zeros_like(query)])
         weights = torch.tensor([[weight, 1.0 - weight]], dtype=torch.float64)
@@ -241,7 +244,7 @@ def test_sizes_may_differ_and_leading_dimensions_are_broadcast_together(learner,
 
 
 @points(0.25)
-@promise("no_keys", "shapes")
+@promise("no_keys", "shapes", "leading")
 @hint("tiled_attention.no_keys")
 @seen_in("pytorch/pytorch#174950", "Dao-AILab/flash-attention#2568")
 def test_without_keys_the_output_is_zero(learner):
@@ -250,6 +253,10 @@ def test_without_keys_the_output_is_zero(learner):
         value = torch.full((n_keys, 7), 4.0, dtype=torch.float64)
         expected = torch.full((2, 7), 4.0 if n_keys else 0.0, dtype=torch.float64)
         assert_roughly(learner.tiled_attention(query, key, value, causal=causal), expected)
+    # No score brings the leading dimensions together.
+    shapes = (2, 1, 1, 4, 1), (3, 1, 0, 1), (5, 0, 7)
+    query, key, value = (torch.zeros(shape, dtype=torch.float64) for shape in shapes)
+    assert_roughly(learner.tiled_attention(query, key, value), torch.zeros(2, 3, 5, 4, 7, dtype=torch.float64))
 
 
 @points(1.25)
@@ -258,7 +265,7 @@ def test_without_keys_the_output_is_zero(learner):
 @seen_in("mymusise/gpt2-quickly#5", "vllm-project/semantic-router#3737")
 def test_no_tensor_is_larger_than_one_tile(learner, reference, rng):
     cases = [
-        ((80, 1), (80, 1), (80, 1), (96, 4), True),
+        ((80, 1), (80, 1), (80, 1), (96, 4, DEFAULT), True),
         ((2, 16, 1), (2, 128, 1), (128, 1), (8,), False),
         ((96, 5), (96, 5), (96, 5), (32,), False),
     ]

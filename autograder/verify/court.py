@@ -31,9 +31,17 @@ class VerifyError(Exception):
 
 
 def verify(
-    course: Course, exercises: Sequence[Exercise], *, jobs: int, trust: bool = False, progress: Progress
+    course: Course,
+    exercises: Sequence[Exercise],
+    *,
+    jobs: int,
+    progress: Progress,
+    all_named: bool = False,
+    trust: bool = False,
 ) -> list[Verdict]:
     """Try the suites of these exercises, and call `progress` with the trials held and known of so far.
+
+    Every pair of faults has to fail; with `all_named` every one has to be named too, otherwise a part of them.
 
     Raises:
         VerifyError: when a family, or a file that a trial is made from, cannot be read.
@@ -48,7 +56,7 @@ def verify(
 
     def hold(grader: Grader, checks: Checks) -> None:
         court = Court(course, grader, checks, jobs=jobs, progress=progress)
-        tried = court.hear(exercises, families)
+        tried = court.hear(exercises, families, all_named=all_named)
         verdicts.extend(
             verdict_on(course, exercise, families[exercise.name], checks.described(exercise.name), tried[exercise.name])
             for exercise in exercises
@@ -71,7 +79,9 @@ class Court:
         self._known_of = 0
         self._held = 0
 
-    def hear(self, exercises: Sequence[Exercise], families: dict[str, Family | None]) -> dict[str, list[Tried]]:
+    def hear(
+        self, exercises: Sequence[Exercise], families: dict[str, Family | None], *, all_named: bool
+    ) -> dict[str, list[Tried]]:
         """Hold every trial: first those that are graded to the end, then the pairs, which build on them."""
         tried: dict[str, list[Tried]] = {exercise.name: [] for exercise in exercises}
         try:
@@ -82,7 +92,9 @@ class Court:
         known = [family for family in families.values() if family is not None]
         self._known_of = len(trials) + sum(len(family.pairs()) for family in known)
         self._hold(trials, tried)
-        self._hold([t for family in known for t in pair_trials(family, _killers(tried[family.exercise]))], tried)
+        killers = {family.exercise: _killers(tried[family.exercise]) for family in known}
+        pairs = [pair_trials(family, killers[family.exercise], all_named=all_named) for family in known]
+        self._hold([trial for each in pairs for trial in each], tried)
         return tried
 
     def _hold(self, trials: Sequence[Trial | PairTrial], tried: dict[str, list[Tried]]) -> None:
@@ -114,16 +126,17 @@ class Court:
 
     def _try_pair(self, pair: Pair, exercise: str, desk: SubmissionDesk) -> Tried:
         """Run the checks until one fails, then name the mistakes, in a process that has made other pairs before."""
-        tried = Tried(exercise, "pair", label(pair.faults), pair.faults)
+        tried = Tried(exercise, "pair", label(pair.faults), pair.faults, to_be_named=pair.to_be_named)
         learner = desk.learner(exercise)
         diagnostician = self._grader.diagnostician
         try:
             learner._choose(list(pair.faults))
             tried.failed = _failed(_until_failure(self._checks.run_each(exercise, desk, pair.first)))
-            tried.diagnosis = [diagnosis.fault for diagnosis in diagnostician.explain(exercise, learner)]
+            if pair.to_be_named:
+                tried.diagnosis = [diagnosis.fault for diagnosis in diagnostician.explain(exercise, learner)]
+                tried.diagnosis_seconds = diagnostician.own_seconds
         except (Exception, LearnerEnded) as error:
             tried.trouble = f"{type(error).__name__}: {error}"
-        tried.diagnosis_seconds = diagnostician.own_seconds
         return tried
 
 

@@ -15,6 +15,8 @@ from autograder.verify.trivial import trivial_sources
 Kind = Literal["solution", "variant", "trivial", "fault", "pair"]
 
 PAIRS_AT_A_TIME = 24
+# So many pairs of a family at least, where it has them.
+PAIRS_NAMED = 100
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -28,10 +30,11 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two faults to be made together, and the checks that each of them fails alone."""
+    """Two faults to be made together, the checks that each of them fails alone, and whether both are to be named."""
 
     faults: tuple[str, ...]
     first: tuple[str, ...]
+    to_be_named: bool
 
 
 class PairTrial(msgspec.Struct, frozen=True):
@@ -55,6 +58,7 @@ class Tried(msgspec.Struct):
     diagnosis: list[str] = []
     diagnosis_seconds: float = 0.0
     trouble: str = ""
+    to_be_named: bool = True
 
     @property
     def failed_something(self) -> bool:
@@ -75,10 +79,14 @@ def first_trials(course: Course, exercise: Exercise, family: Family | None) -> I
             yield _mutant(family, faults, kind="fault")
 
 
-def pair_trials(family: Family, killers: dict[str, list[str]]) -> Iterator[PairTrial]:
-    """Give the pairs, some at a time: a process for each of them would take most of the time."""
+def pair_trials(family: Family, killers: dict[str, list[str]], *, all_named: bool) -> Iterator[PairTrial]:
+    """Give the pairs, some at a time: a process for each of them would take most of the time.
+
+    Naming takes ten times as long as failing, so unless `all_named` only pairs at even distances are to be named.
+    """
     source = source_of_all(family)
-    pairs = [_pair(faults, killers) for faults in family.pairs()]
+    every = 1 if all_named else max(1, len(family.pairs()) // PAIRS_NAMED)
+    pairs = [_pair(faults, killers, place % every == 0) for place, faults in enumerate(family.pairs())]
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         yield PairTrial(family.exercise, source, tuple(pairs[start : start + PAIRS_AT_A_TIME]))
 
@@ -94,9 +102,9 @@ def _trivial(course: Course, exercise: Exercise, solution: str) -> Iterator[Tria
         yield Trial(exercise.name, "trivial", name, source)
 
 
-def _pair(faults: Faults, killers: dict[str, list[str]]) -> Pair:
+def _pair(faults: Faults, killers: dict[str, list[str]], to_be_named: bool) -> Pair:
     names = tuple(sorted(fault.name for fault in faults))
-    return Pair(names, tuple(name for fault in names for name in killers.get(fault, [])[:1]))
+    return Pair(names, tuple(name for fault in names for name in killers.get(fault, [])[:1]), to_be_named)
 
 
 def _mutant(family: Family, faults: Faults, *, kind: Kind, name: str = "") -> Trial:

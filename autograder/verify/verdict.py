@@ -57,6 +57,11 @@ class Verdict(msgspec.Struct):
     problems: list[str] = []
 
     @property
+    def idle(self) -> list[str]:
+        """The checks that catch nothing alone, and do not say why they stay."""
+        return [name for name, alone in self.killed_alone.items() if not alone and name not in self.stays]
+
+    @property
     def holds(self) -> bool:
         """Whether nothing has to be mended."""
         return not self.problems
@@ -77,7 +82,7 @@ def verdict_on(
         variants=_share(right, lambda one: not one.failed_something and _equal(one.earned, exercise.points)),
         trivial=_share(by_kind["trivial"], lambda one: one.earned == 0),
         named_faults=_share(singles, lambda one: _is_named(one, family)),
-        named_pairs=_share(by_kind["pair"], lambda one: _is_named(one, family)),
+        named_pairs=_share([one for one in by_kind["pair"] if one.to_be_named], lambda one: _is_named(one, family)),
         killed_by=_killed(checks, singles, alone=False),
         killed_alone=_killed(checks, singles, alone=True),
         stays={check.name: check.stays for check in checks if check.stays},
@@ -100,7 +105,7 @@ def _problems(verdict: Verdict, family: Family | None) -> Iterator[str]:
     yield from _each("survives", [*verdict.faults.missing, *verdict.pairs.missing])
     yield from _each("is right, but loses points", verdict.variants.missing)
     yield from _each("does nothing right, but earns points", verdict.trivial.missing)
-    yield from _each("catches nothing alone; give it a fault, or a mark that says why it stays", _idle(verdict))
+    yield from _each("catches nothing alone; give it a fault, or a mark that says why it stays", verdict.idle)
     yield from _each("stays for a reason, but catches something alone; take the mark off", _busy(verdict))
     yield from _each("is promised, but no check is about it", verdict.unchecked)
     if not _equal(verdict.points, verdict.points_of_checks):
@@ -113,10 +118,6 @@ def _problems(verdict: Verdict, family: Family | None) -> Iterator[str]:
 
 def _each(what: str, names: Iterable[str]) -> Iterator[str]:
     return (f"{name}: {what}" for name in names)
-
-
-def _idle(verdict: Verdict) -> list[str]:
-    return [name for name, alone in verdict.killed_alone.items() if not alone and name not in verdict.stays]
 
 
 def _busy(verdict: Verdict) -> list[str]:

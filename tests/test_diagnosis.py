@@ -1,0 +1,346 @@
+"""A mistake gets its name where one set of faults answers everything as the learner does, and none otherwise."""
+
+import msgspec
+import pytest
+
+from autograder.diagnosis import Diagnostician
+from autograder.grade import grade
+from autograder.report import Diagnosis, Outcome
+from autograder.sandbox.learner import Budget
+from autograder.submission import Submission
+
+RIGHT = "return numbers * 2 + more"
+
+
+@pytest.fixture
+def explained(small_course, learner_of):
+    """Give a function from the body of `double` to the names of the faults that explain it."""
+
+    def explain(body, course=None):
+        found = Diagnostician(course or small_course()).explain("double", learner_of(module(body)))
+        return [diagnosis.fault for diagnosis in found]
+
+    return explain
+
+
+def module(body):
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return f"import numpy as np\n\ndef double(numbers, more=0.0):\n{lines}"
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ("return numbers * 3 + more", "tripled"),
+        ("return numbers / 2 + more", "halved"),
+        ("return numbers * 2", "more_ignored"),
+        ("return np.abs(numbers) * 2 + more", "sign_lost"),
+        ("return np.array([min(number, 100) for number in numbers]) * 2 + more", "cut_above"),
+        ("numbers *= 2\nreturn numbers + more", "overwritten"),
+    ],
+)
+def test_a_single_mistake_is_named_however_it_is_written(explained, body, fault):
+    assert explained(body) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ("return numbers + numbers + numbers", {"tripled", "more_ignored"}),
+        ("return np.clip(numbers, -100, 100) * 2 + more", {"cut_below", "cut_above"}),
+        ("numbers *= 3\nreturn numbers + more", {"tripled", "overwritten"}),
+        ("return np.minimum(np.abs(numbers), 100) * 2 + more", {"sign_lost", "cut_above"}),
+    ],
+)
+def test_two_mistakes_are_named_both(explained, body, faults):
+    found = explained(body)
+    assert set(found) == faults
+    assert len(found) == 2
+
+
+def test_a_right_answer_has_no_fault(explained):
+    assert explained(RIGHT) == []
+    assert explained("return np.array([number + number + more for number in numbers])") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return numbers * 5 + more",
+        "return 0 * numbers",
+        "return None",
+        "return {'numbers': numbers}",
+        "return [numbers, more]",
+        "return object()",
+        "raise ValueError('no')",
+        "return (numbers * 3 + more).astype(np.float32)",
+        # Three at once are more than is looked for.
+        "return np.minimum(np.abs(numbers), 100) * 3 + more * 0",
+    ],
+)
+def test_of_an_unknown_mistake_nothing_is_said(explained, body):
+    assert explained(body) == []
+
+
+def test_a_mistake_on_some_probes_alone_is_not_taken_for_one_on_all(explained):
+    assert explained("return numbers * (3 if numbers[0] == 1 else 2) + more") == []
+
+
+ADDED_THRICE = """
+ADDED_THRICE = Fault(
+    "added_thrice",
+    place="factor",
+    en="A number is added to itself twice, which makes three of it.",
+    zh="一个数和自己加了两次，变成了三倍。",
+)
+
+_calls"""
+
+
+@pytest.fixture
+def with_twins(small_course):
+    """Give the course with a second fault that answers every probe as `tripled` does."""
+    changes = {"\n_calls": ADDED_THRICE, "if TRIPLED in faults:": "if TRIPLED in faults or ADDED_THRICE in faults:"}
+    return small_course({"faults/double.py": changes})
+
+
+def test_where_two_faults_explain_it_alike_neither_is_named(explained, with_twins):
+    assert explained("return numbers * 3 + more", with_twins) == []
+    assert explained("return numbers / 2 + more", with_twins) == ["halved"]
+
+
+def test_what_all_explanations_have_in_common_is_named(explained, with_twins):
+    assert explained("return np.abs(numbers) * 3 + more", with_twins) == ["sign_lost"]
+
+
+def test_one_fault_is_preferred_to_two_that_answer_alike(explained):
+    # With the sign lost, nothing is cut below: the pair answers as the one does.
+    assert explained("return np.maximum(np.abs(numbers), -100) * 2 + more") == ["sign_lost"]
+
+
+@pytest.fixture
+def with_a_freak(small_course):
+    """Give a function to the course where `cut_below` and `cut_above` multiply everything by a factor, together only.
+
+    With the factor 7, so do `tripled` and `more_ignored`.
+    """
+
+    def make(factor):
+        together = f"""
+    if {{CUT_BELOW, CUT_ABOVE}} <= faults or ({factor} == 7 and {{TRIPLED, MORE_IGNORED}} <= faults):
+        return numbers * {factor}
+    if OVERWRITTEN in faults:"""
+        return small_course({"faults/double.py": {"\n    if OVERWRITTEN in faults:": together}})
+
+    return make
+
+
+def test_two_pairs_that_explain_it_alike_are_not_guessed_between(explained, with_a_freak):
+    assert explained("return numbers * 7", with_a_freak(7)) == []
+    assert set(explained("return numbers * 9", with_a_freak(9))) == {"cut_below", "cut_above"}
+
+
+def test_a_pair_each_of_which_shows_is_preferred_to_one_that_goes_wrong_together_only(explained, with_a_freak):
+    assert set(explained("return numbers / 2", with_a_freak(0.5))) == {"halved", "more_ignored"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise NotImplementedError",
+        "if more:\n    raise NotImplementedError\nreturn numbers * 3",
+        "import os\nos._exit(0)",
+        "if more:\n    raise SystemExit\nreturn numbers * 3",
+    ],
+)
+def test_of_what_is_not_written_yet_or_ends_nothing_is_said(explained, body):
+    assert explained(body) == []
+
+
+def test_of_a_module_without_the_function_nothing_is_said(small_course, learner_of):
+    assert Diagnostician(small_course()).explain("double", learner_of("def treble(numbers): return numbers * 3")) == []
+
+
+SLOW = "if more:\n    while True: pass\nreturn numbers * 3"
+
+
+def test_a_module_that_runs_out_of_time_on_a_probe_is_not_explained(small_course, learner_of, limits):
+    learner = learner_of(module(SLOW), limits=msgspec.structs.replace(limits, call_seconds=0.3))
+    assert Diagnostician(small_course()).explain("double", learner) == []
+    assert learner.time_outs == 1
+
+
+def test_a_module_that_ran_out_of_time_before_is_not_asked(small_course, learner_of):
+    learner = learner_of(module("return numbers * 3 + more"))
+    learner.time_outs = 1
+    assert Diagnostician(small_course()).explain("double", learner) == []
+    assert learner.last_call is None
+
+
+def test_a_module_whose_time_is_used_up_is_not_asked(small_course, learner_of):
+    learner = learner_of(module("return numbers * 3 + more"), budget=Budget(0.0, "exercise"))
+    assert Diagnostician(small_course()).explain("double", learner) == []
+    assert learner.last_call is None
+
+
+def test_without_a_family_nothing_is_asked(small_course, learner_of):
+    course = small_course()
+    (course.paths.faults / "double.py").unlink()
+    learner = learner_of(module("return numbers * 3 + more"))
+    assert Diagnostician(course).explain("double", learner) == []
+    assert learner.last_call is None
+
+
+@pytest.fixture
+def diagnoses(small_course, learner_of):
+    course = small_course()
+
+    def explain(body):
+        return Diagnostician(course).explain("double", learner_of(module(body)))
+
+    return explain
+
+
+def test_a_diagnosis_explains_in_both_languages_and_shows_the_first_probe(diagnoses):
+    assert diagnoses("return numbers * 3 + more") == [
+        Diagnosis(
+            "tripled",
+            {
+                "en": "The numbers come back three times as large. How often is a number in its double?",
+                "zh": "返回的是三倍。一个数的两倍里有几个它？",
+            },
+            "double([1.]) → [3.] ≠ [2.]",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("return numbers * 2", "double([1.], more=1.0) → [2.] ≠ [3.]"),
+        ("return np.abs(numbers) * 2 + more", "double([-1.]) → [2.] ≠ [-2.]"),
+        ("return np.minimum(numbers, 100) * 2 + more", "double([200.]) → [200.] ≠ [400.]"),
+        # What was asked of two values and of facts cannot be read at a glance: the call alone is shown.
+        ("numbers *= 2\nreturn numbers + more", "double([1.])"),
+    ],
+)
+def test_the_counterexample_is_the_first_probe_on_which_the_fault_shows(diagnoses, body, shown):
+    assert [diagnosis.counterexample for diagnosis in diagnoses(body)] == [shown]
+
+
+def test_the_fault_that_shows_first_comes_first_each_with_its_own_probe(diagnoses):
+    found = diagnoses("return np.minimum(numbers * (1 if more else 1), 100) * 2")
+    assert [(diagnosis.fault, diagnosis.counterexample) for diagnosis in found] == [
+        ("more_ignored", "double([1.], more=1.0) → [2.] ≠ [3.]"),
+        ("cut_above", "double([200.]) → [200.] ≠ [400.]"),
+    ]
+
+
+def test_a_wrong_dtype_is_shown_as_one(small_course, learner_of):
+    course = small_course(
+        {
+            "faults/double.py": {
+                "    return doubled if MORE_IGNORED in faults else doubled + more": (
+                    "    doubled = doubled.astype(np.float32) if MORE_IGNORED in faults else doubled\n"
+                    "    return doubled + np.float32(more) if MORE_IGNORED in faults else doubled + more"
+                )
+            }
+        }
+    )
+    (found,) = Diagnostician(course).explain(
+        "double", learner_of(module("return (numbers * 2 + more).astype(np.float32)"))
+    )
+    assert (found.fault, found.counterexample) == ("more_ignored", "double([1.]) → array([2.], dtype=float32) ≠ [2.]")
+
+
+def test_what_a_probe_raised_is_shown_by_its_name(small_course, learner_of):
+    course = small_course(
+        {
+            "faults/double.py": {
+                "    return doubled if MORE_IGNORED in faults else doubled + more": (
+                    "    if MORE_IGNORED in faults and more:\n"
+                    "        raise TypeError('more')\n"
+                    "    return doubled + more"
+                )
+            }
+        }
+    )
+    body = "if more:\n    raise TypeError('of another kind')\nreturn numbers * 2"
+    (found,) = Diagnostician(course).explain("double", learner_of(module(body)))
+    assert (found.fault, found.counterexample) == ("more_ignored", "double([1.], more=1.0) → TypeError ≠ [3.]")
+
+
+def test_an_attribute_error_of_the_family_is_one_of_the_learner_s_too(small_course, learner_of):
+    course = small_course({"faults/double.py": {"return doubled if MORE": "return doubled + more.real.of if MORE"}})
+    body = "return numbers * 2 + more.real.of"
+    (found,) = Diagnostician(course).explain("double", learner_of(module(body)))
+    assert (found.fault, found.counterexample) == ("more_ignored", "double([1.]) → AttributeError ≠ [2.]")
+
+
+def test_the_family_is_asked_once_for_all_learners(small_course, learner_of):
+    course = small_course()
+    counter = course.root / "asked"
+    text = (course.paths.faults / "double.py").read_text(encoding="utf-8")
+    counting = f"    _calls.append(1)\n    open({str(counter)!r}, 'a').write('.')\n"
+    small_course(files={"faults/double.py": text.replace("    _calls.append(1)\n", counting)})
+    diagnostician = Diagnostician(course)
+    first = diagnostician.explain("double", learner_of(module("return numbers * 3 + more")))
+    asked = counter.read_text()
+    second = diagnostician.explain("double", learner_of(module("return numbers * 3 + more")))
+    assert first == second
+    assert len(asked) == 8 * 6
+    assert counter.read_text() == asked
+
+
+def test_what_explaining_took_is_told_without_the_calls(small_course, learner_of):
+    diagnostician = Diagnostician(small_course())
+    body = "import time\ntime.sleep(0.1)\nreturn numbers * 3 + more"
+    assert [found.fault for found in diagnostician.explain("double", learner_of(module(body)))] == ["tripled"]
+    assert 0 < diagnostician.own_seconds < 0.1
+
+
+def graded(course, body):
+    (result,) = grade(Submission("ada", {"double": module(body).encode()}), course).exercises
+    return result
+
+
+def test_the_report_of_a_wrong_answer_holds_the_diagnosis_in_both_languages(small_course):
+    result = graded(small_course(), "return numbers * 2")
+    assert [(check.name, check.outcome) for check in result.checks if check.outcome is not Outcome.PASSED] == [
+        ("test_more_is_added", Outcome.FAILED)
+    ]
+    (found,) = result.diagnosis
+    assert msgspec.to_builtins(found) == {
+        "fault": "more_ignored",
+        "explanation": {
+            "en": "`more` has no effect. What is it there for?",
+            "zh": "`more` 没有起作用。它是用来做什么的？",
+        },
+        "counterexample": "double([1.], more=1.0) → [2.] ≠ [3.]",
+    }
+    assert result.earned == 4
+
+
+def test_the_report_of_a_right_answer_holds_no_diagnosis(small_course):
+    result = graded(small_course(), RIGHT)
+    assert (result.diagnosis, result.earned) == ([], 5)
+
+
+def test_the_report_of_a_stub_and_of_a_module_that_runs_out_of_time_holds_no_diagnosis(small_course):
+    course = small_course({"course.toml": {"call_seconds = 1": "call_seconds = 0.3"}})
+    for body in ("raise NotImplementedError", "while True: pass", "import os\nos._exit(1)"):
+        assert graded(course, body).diagnosis == []
+
+
+def test_diagnosing_costs_no_points_and_changes_no_check(small_course):
+    course = small_course()
+    body = "return np.minimum(numbers, 100) * 2 + more"
+    with_family = graded(course, body)
+    (course.paths.faults / "double.py").unlink()
+    without = graded(course, body)
+    assert with_family.diagnosis
+    assert without.diagnosis == []
+    assert [(check.name, check.outcome, check.message) for check in with_family.checks] == [
+        (check.name, check.outcome, check.message) for check in without.checks
+    ]
+    assert with_family.earned == without.earned == 4
