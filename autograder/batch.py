@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.outputs.csv import write_csv
 from autograder.report import Report, write_report, write_whole
+from autograder.roster import Attendance, Learner, attendance
 from autograder.submission import Found
 
 
@@ -20,6 +21,7 @@ class Batch:
     out: Path
     reports: list[Report] = field(default_factory=list)
     stopped: bool = False
+    roster: Sequence[Learner] | None = None
 
     @property
     def reports_folder(self) -> Path:
@@ -32,6 +34,11 @@ class Batch:
         return self.out / "grades.csv"
 
     @property
+    def attendance(self) -> Attendance | None:
+        """Who is missing and who is unknown, or None where there is no roster."""
+        return None if self.roster is None else attendance(self.roster, self.found.submissions)
+
+    @property
     def exit_status(self) -> int:
         """0 when all were graded, 3 when something could not be, 130 when the work was stopped."""
         if self.stopped:
@@ -40,15 +47,23 @@ class Batch:
 
 
 def grade_class(
-    found: Found, course: Course, out: Path, *, trust: bool, advance: Callable[[], None] = lambda: None
+    found: Found,
+    course: Course,
+    out: Path,
+    *,
+    trust: bool,
+    advance: Callable[[], None] = lambda: None,
+    roster: Sequence[Learner] | None = None,
 ) -> Batch:
     """Grade every submission found into the folder `out`, and call `advance` after each.
+
+    Who is on the `roster` and handed nothing in has a row in the table of marks, too.
 
     Ctrl-C ends it early with what is there. ReportError before anything is graded when `out` cannot be written.
     """
     from autograder.grade import grade_all
 
-    batch = Batch(found, out)
+    batch = Batch(found, out, roster=roster)
     _require_writable(batch.reports_folder)
 
     def receive(report: Report) -> None:
@@ -62,7 +77,8 @@ def grade_class(
         batch.stopped = True
     finally:
         if batch.reports:
-            write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks)
+            missing = batch.attendance.missing if batch.attendance else ()
+            write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks, missing)
     return batch
 
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 KNOWN_ERRORS = frozenset(
     [
         "autograder.course.CourseError",
-        "autograder.submission.SubmissionError",
+        "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
+        "autograder.roster.RosterError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -51,11 +52,20 @@ def attend(context: typer.Context) -> None:
 def grade(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of submissions, or one of them.")],
     out: Annotated[Path, typer.Option(help="The folder that reports and marks are written to.")] = Path("grades"),
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="How PATH is laid out, where that is not recognised.")
+    ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
+    ] = None,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
-    """Grade a class: one folder or .zip for each submission, or a single one."""
-    raise typer.Exit(_grade(path, out, trust, course))
+    """Grade a class: one folder or .zip for each submission, a download of Canvas, Moodle and others, or a single one.
+
+    Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
+    """
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster))
 
 
 @app.command()
@@ -188,18 +198,24 @@ def _known(error: Exception) -> str:
     return f"{visible(usage())} (attend --help says more)" if usage else ""
 
 
-def _grade(path: Path, out: Path, trust: bool, course: Path | None) -> int:
+def _grade(
+    path: Path, out: Path, trust: bool, course: Path | None, layout: str = "", roster: Path | None = None
+) -> int:
     from autograder.batch import grade_class
     from autograder.outputs.terminal import progress_bar, show_batch
+    from autograder.outputs.text import visible
+    from autograder.roster import read_roster
     from autograder.submission import find_submissions
 
     loaded = _course(course)
     if course is None:
         _insist_on_own_course(loaded)
-    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], leave_out=[out])
+    learners = read_roster(roster) if roster else None
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
-        batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task))
+        batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task), roster=learners)
     show_batch(_console(), batch, loaded)
     return batch.exit_status
 

@@ -11,6 +11,7 @@ import pytest
 from autograder.batch import grade_class
 from autograder.course import Course, Exercise
 from autograder.report import ExerciseResult, Report, ReportError, from_json
+from autograder.roster import Attendance, Learner
 from autograder.submission import Found, Submission
 
 FOUND = Found([Submission(id, {}) for id in ("amara", "bea", "cem")], [])
@@ -96,6 +97,15 @@ def test_something_that_could_not_be_graded_is_status_3(tmp_path, course, grader
     batch = grade_class(FOUND, course, tmp_path, trust=False)
     assert batch.exit_status == 3
     assert marks(batch.marks) == {"amara": "18", "bea": ""}
+
+
+def test_who_handed_nothing_in_has_a_row_and_does_not_change_the_status(tmp_path, course, grader):
+    grader([graded("amara"), graded("bea"), graded("cem")])
+    roster = [Learner("amara"), Learner("bea"), Learner("cem"), Learner("dai")]
+    batch = grade_class(FOUND, course, tmp_path, trust=False, roster=roster)
+    assert batch.exit_status == 0
+    assert marks(batch.marks) == {"amara": "18", "bea": "18", "cem": "18", "dai": ""}
+    assert batch.attendance == Attendance((Learner("dai"),))
 
 
 def test_ctrl_c_keeps_what_was_graded(tmp_path, course, grader):

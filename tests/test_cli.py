@@ -130,6 +130,13 @@ def test_help_loads_nothing_heavy():
         (["grade"], "Missing argument 'PATH'"),
         (["grade", "--fast", "x"], "No such option: --fast"),
         (["grade", "nowhere"], "nowhere: there is no such folder; expected one folder or .zip for each submission"),
+        (["grade", ".", "--layout", "canvass"], "no layout is named 'canvass'; the layouts are: folders, gradescope, "),
+        (["grade", ".", "--layout", "canvas:x"], "the layout canvas has nothing to choose; leave out ':x'"),
+        (["grade", ".", "--layout", "moodle"], ".: no submission in it; expected folders or files named like Amara"),
+        (["grade", ".", "--layout", "gradescope"], ".: submission_metadata.yml is not there; expected it beside"),
+        (["grade", ".", "--layout", "nbgrader"], ".: no submission in it; expected submitted/<learner>/<assignment>/"),
+        (["grade", ".", "--layout", "clones"], ".: no submission in it; expected git repositories named"),
+        (["grade", ".", "--roster", "none.csv"], "none.csv: cannot be read: No such file or directory"),
         (["check", "softmacs"], f"no exercise named 'softmacs'; the exercises are: {', '.join(NAMES)}"),
         (["check", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
@@ -170,6 +177,30 @@ def test_a_class_is_graded_into_reports_marks_and_a_table(here, capfd):
     assert "2 of 2 submissions graded; mean 60.0 of 100 points" in printed
     assert "Not submissions, ignored: roster.csv" in printed
     assert f"Reports: {Path('grades', 'reports')}\n" in printed
+
+
+def test_the_layout_is_said_before_anything_is_graded(here, grader, capfd):
+    def refuse(submissions, course, *, receive, trust=False):
+        raise GradingError("no jail")
+
+    grader.grade_all = refuse
+    hand_in(here / "class" / "amara", "softmax")
+    assert run(["grade", "class"]) == 2
+    said = "Read as one folder or .zip for each learner; hand-in times are those of the files.\n"
+    assert capfd.readouterr().out == said
+
+
+def test_a_canvas_download_is_graded_with_a_roster(here, capfd):
+    (here / "class").mkdir()
+    (here / "class" / "okaforamara_LATE_4711_90210_softmax-1.py").write_text("x = 1\n")
+    (here / "roster.csv").write_text("\ufeffID;Name\n4711;Amara Okafor\n4712;李雷\n", encoding="utf-8")
+    assert run(["grade", "class", "--layout", "canvas", "--roster", "roster.csv"]) == 0
+    printed = capfd.readouterr().out
+    assert printed.startswith("Read as a Canvas download; hand-in times are not in it, since Canvas writes none.\n")
+    assert "4711: Canvas marks it as late\n" in printed
+    assert "Handed nothing in: 李雷 (4712)\n" in printed
+    table = (here / "grades" / "grades.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[:2] for row in table[1:]] == [["4711", "graded"], ["4712", "not_handed_in"]]
 
 
 def test_one_submission_can_be_graded_alone(here, capfd):

@@ -4,6 +4,8 @@ import io
 import os
 import stat
 import struct
+import subprocess
+import sys
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -12,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import submission as module
-from autograder.submission import Refused, Submission, SubmissionError, find_submissions, read_submission
+from autograder.downloads import disk, nodes
+from autograder.submission import Found, Refused, Submission, SubmissionError, find_submissions, read_submission
 
 EXERCISES = ("softmax", "causal_mask", "attention")
 
@@ -42,7 +44,7 @@ def zipped_entry(path: Path, name: str, mode: int = stat.S_IFREG | 0o644, data: 
     return path
 
 
-def ids(found: module.Found) -> list[str]:
+def ids(found: Found) -> list[str]:
     return [submission.id for submission in found.submissions]
 
 
@@ -135,7 +137,7 @@ def test_a_link_that_leads_back_to_its_own_folder_ends(tmp_path):
 def test_a_link_put_in_place_of_the_file_at_the_last_moment_is_not_followed(tmp_path, monkeypatch):
     secret = write(tmp_path, "secret.py") / "secret.py"
     write(tmp_path / "amara", "softmax.py")
-    judged = module._require_ordinary
+    judged = disk.require_ordinary
 
     def swap(mode: int) -> None:
         judged(mode)
@@ -143,7 +145,7 @@ def test_a_link_put_in_place_of_the_file_at_the_last_moment_is_not_followed(tmp_
         path.unlink(missing_ok=True)
         path.symlink_to(secret)
 
-    monkeypatch.setattr(module, "_require_ordinary", swap)
+    monkeypatch.setattr(disk, "require_ordinary", swap)
     submission = read_submission(tmp_path / "amara", EXERCISES)
     assert submission.modules == {}
     assert submission.problems["softmax"].startswith("softmax.py cannot be read: ")
@@ -188,7 +190,7 @@ def test_a_file_that_may_not_be_read_is_a_problem_with_its_reason(tmp_path, monk
 
 
 def test_a_submission_of_too_many_files_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_FILES", 10)
+    monkeypatch.setattr(nodes, "MOST_FILES", 10)
     write(tmp_path / "amara", *(f"{n}.txt" for n in range(11)))
     with pytest.raises(SubmissionError, match="amara holds more than 10 files; hand in the modules alone"):
         read_submission(tmp_path / "amara", EXERCISES)
@@ -325,7 +327,7 @@ def test_a_module_larger_than_the_limit_is_a_problem_of_its_exercise(tmp_path):
 
 
 def test_an_archive_of_too_many_files_is_refused_before_its_directory_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_FILES", 10)
+    monkeypatch.setattr(nodes, "MOST_FILES", 10)
     path = zipped(tmp_path / "amara.zip", {f"{n}.txt": b"" for n in range(11)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
     with pytest.raises(SubmissionError, match=r"amara.zip holds more than 10 files; zip the modules alone"):
@@ -502,3 +504,9 @@ def test_a_path_with_nothing_to_grade_is_an_error_that_says_what_was_expected(tm
         "expected one folder or .zip for each submission, "
         "or a single submission (softmax.py, causal_mask.py, attention.py)"
     )
+
+
+def test_a_learner_s_copy_of_the_kit_reads_submissions_without_a_reader_for_yaml():
+    program = "import sys; sys.modules['yaml'] = None; import autograder.submission, autograder.practice"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")

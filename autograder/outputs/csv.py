@@ -9,22 +9,28 @@ from pathlib import Path
 
 from autograder.outputs.text import attributed, number, visible
 from autograder.report import Report, alphabetical, write_whole
+from autograder.roster import Learner
 
 # What makes a spreadsheet take a cell for a formula, also in the full width that East Asian editions accept.
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
 
 
-def write_csv(reports: Iterable[Report], exercises: Sequence[str], path: Path) -> Path:
+NOTHING_HANDED_IN = "not_handed_in"
+
+
+def write_csv(reports: Iterable[Report], exercises: Sequence[str], path: Path, missing: Iterable[Learner] = ()) -> Path:
     """Write the marks, sorted by submission, as UTF-8; ReportError where `path` cannot be written.
 
     Columns: submission, status, points (of the core exercises), earned (core), bonus, each exercise, reason. A
-    submission that was not graded has empty marks: a zero would be one.
+    submission that was not graded has empty marks: a zero would be one. So have those who are `missing`, whose status
+    is "not_handed_in".
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["submission", "status", "points", "earned", "bonus", *exercises, "reason"])
-    ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
-    writer.writerows(_row(report, exercises) for report in ordered)
+    rows = [(report.submission, _row(report, exercises)) for report in reports]
+    rows += [(learner.id, _row_of_missing(learner, exercises)) for learner in missing]
+    writer.writerows(row for _, row in sorted(rows, key=lambda pair: alphabetical(pair[0])))
     write_whole(path, text.getvalue().encode())
     return path
 
@@ -36,6 +42,10 @@ def _row(report: Report, exercises: Sequence[str]) -> list[str]:
         totals = [number(report.points), number(report.core_earned), number(report.bonus_earned)]
         marks = totals + [earned.get(exercise, "") for exercise in exercises]
     return [_inert(report.submission), report.status, *marks, _inert(_reason(report))]
+
+
+def _row_of_missing(learner: Learner, exercises: Sequence[str]) -> list[str]:
+    return [_inert(learner.id), NOTHING_HANDED_IN, *[""] * (3 + len(exercises)), "nothing was handed in"]
 
 
 def _reason(report: Report) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
@@ -19,6 +20,8 @@ from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.text import attributed, number, visible, visible_lines
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
+from autograder.roster import Attendance
+from autograder.submission import Found, Submission
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -29,6 +32,8 @@ MOST_LINES = 24
 LONGEST_LINE = 1_000
 # The report has the whole reason.
 LONGEST_REMARK = 110
+MOST_NOTES = 20
+LONGEST_NOTE = 200
 
 SIGNS = ("✓", "✗")
 ASCII_SIGNS = ("+", "x")
@@ -57,32 +62,64 @@ def progress_bar(console: Console, doing: str = "grading") -> Progress:
 
 def show_batch(console: Console, batch: Batch, course: Course) -> None:
     """Print the table of a class, what was left aside, and where the reports are."""
-    show_class(console, batch.reports, course)
+    show_class(console, batch.reports, course, _names(batch.found))
     if batch.stopped:
         n_left = len(batch.found.submissions) - len(batch.reports)
         console.print(
             Text(f"Stopped with {n_left} submissions not graded yet; what is graded is kept.", style="yellow")
         )
+    _show_attendance(console, batch.attendance)
+    _show_notes(console, batch.found)
     if batch.found.ignored:
         console.print(Text(f"Not submissions, ignored: {', '.join(map(visible, batch.found.ignored))}"))
     if batch.reports:
         console.print(Text(f"Reports: {batch.reports_folder}\nMarks:   {batch.marks}"), soft_wrap=True)
 
 
-def show_class(console: Console, reports: Iterable[Report], course: Course) -> None:
+def _names(found: Found) -> dict[str, str]:
+    return {each.id: each.learner_name for each in found.submissions if each.learner_name}
+
+
+def _show_attendance(console: Console, attendance: Attendance | None) -> None:
+    """Name who handed nothing in, and whose submission nobody on the roster has."""
+    if attendance is None:
+        return
+    missing = [_labelled(learner.id, learner.name) for learner in attendance.missing]
+    console.print(Text(f"Handed nothing in: {', '.join(missing) or 'nobody'}"))
+    if attendance.unknown:
+        console.print(Text(f"Not on the roster: {', '.join(map(visible, attendance.unknown))}", style="yellow"))
+
+
+def _show_notes(console: Console, found: Found) -> None:
+    """Say what was chosen among files and attempts, for as many submissions as one can still read."""
+    notes = [(each.id, note) for each in found.submissions if isinstance(each, Submission) for note in each.notes]
+    for id, note in notes[:MOST_NOTES]:
+        console.print(Text(f"{visible(id)}: {_cut(visible(note), LONGEST_NOTE)}"))
+    if len(notes) > MOST_NOTES:
+        console.print(Text(f"and {len(notes) - MOST_NOTES} more notes like these"))
+
+
+def _labelled(id: str, name: str) -> str:
+    return f"{visible(name)} ({visible(id)})" if name else visible(id)
+
+
+def show_class(
+    console: Console, reports: Iterable[Report], course: Course, names: Mapping[str, str] | None = None
+) -> None:
     """Print one row per submission: earned points by exercise, the total, and a remark where something was unusual.
 
     Where the terminal is too narrow for the remarks they follow below the table, and where it is too narrow for the
-    bonus exercises only the sum of their points is shown.
+    bonus exercises only the sum of their points is shown. `names` are those of learners, by id, where they are known.
     """
     ordered = sorted(reports, key=lambda report: alphabetical(report.submission))
     core = [exercise for exercise in course.exercises if not exercise.bonus]
     width = console.width - SLACK
-    if width - _widest(console, _class_table(ordered, course, course.exercises)) >= NARROWEST_REMARK:
-        console.print(_class_table(ordered, course, course.exercises, with_remarks=True), width=width)
+    table = partial(_class_table, ordered, course, names or {})
+    if width - _widest(console, table(course.exercises)) >= NARROWEST_REMARK:
+        console.print(table(course.exercises, with_remarks=True), width=width)
     else:
-        fits = _widest(console, _class_table(ordered, course, course.exercises)) <= width
-        console.print(_class_table(ordered, course, course.exercises if fits else core))
+        fits = _widest(console, table(course.exercises)) <= width
+        console.print(table(course.exercises if fits else core))
         if any(map(_remark, ordered)):
             console.print(_remarks_below(ordered), width=width)
     console.print()
@@ -95,10 +132,17 @@ def _widest(console: Console, table: Table) -> int:
 
 
 def _class_table(
-    reports: Sequence[Report], course: Course, exercises: Sequence[Exercise], *, with_remarks: bool = False
+    reports: Sequence[Report],
+    course: Course,
+    names: Mapping[str, str],
+    exercises: Sequence[Exercise],
+    *,
+    with_remarks: bool = False,
 ) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column(_headed("submission"), overflow="fold")
+    if names:
+        table.add_column(_headed("name"), overflow="fold")
     for exercise in exercises:
         heading = _headed(*exercise.name.split("_"), of=exercise.points)
         table.add_column(heading, justify="right", no_wrap=True)
@@ -108,7 +152,8 @@ def _class_table(
     if with_remarks:
         table.add_column(_headed(" remark"), overflow="fold")
     for report in reports:
-        row = [_shortened(report.submission), *_marks(report, exercises), *_totals(report, course)]
+        learner = [report.submission, *([names.get(report.submission, "")] if names else [])]
+        row = [*map(_shortened, learner), *_marks(report, exercises), *_totals(report, course)]
         table.add_row(*row, *([Padding(_remark(report), (0, 0, 0, 1))] if with_remarks else []))
     return table
 

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.outputs.csv import write_csv
 from autograder.report import ExerciseResult, Report, ReportError
+from autograder.roster import Learner
 
 EXERCISES = ("by_hand", "softmax", "attention")
 
@@ -108,3 +109,12 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path):
     (tmp_path / "grades.csv").mkdir()
     with pytest.raises(ReportError, match=r"grades\.csv cannot be written: Is a directory$"):
         rows([graded("amara")], tmp_path)
+
+
+def test_who_handed_nothing_in_has_a_row_in_its_place_and_no_marks(tmp_path):
+    path = write_csv([graded("amara"), graded("zoë")], EXERCISES, tmp_path / "grades.csv", [Learner("=li", "Li Lei")])
+    with open(path, encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [row["submission"] for row in table] == ["'=li", "amara", "zoë"]
+    assert (table[0]["status"], table[0]["reason"]) == ("not_handed_in", "nothing was handed in")
+    assert [table[0][key] for key in ("points", "earned", "bonus", *EXERCISES)] == [""] * 6

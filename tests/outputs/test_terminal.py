@@ -10,7 +10,8 @@ from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.terminal import progress_bar, show_batch, show_check, show_class, show_exercise
 from autograder.report import CheckResult, ExerciseResult, Outcome, Report
-from autograder.submission import Found, Refused
+from autograder.roster import Learner
+from autograder.submission import Found, Refused, Submission
 
 
 def exercise(name: str, points: float, *, bonus: bool = False) -> Exercise:
@@ -192,6 +193,43 @@ def test_the_end_names_what_was_ignored_and_where_the_reports_are():
         f"Reports: {Path('grades', 'demo', 'reports')}",
         f"Marks:   {Path('grades', 'demo', 'grades.csv')}",
     ]
+
+
+def class_of(*submissions: Submission | Refused, roster: list[Learner] | None = None) -> list[str]:
+    out = console()
+    reports = [report(each.id, *FULL.exercises) for each in submissions]
+    show_batch(out, Batch(Found(list(submissions), []), Path("grades"), reports, roster=roster), course())
+    return [line.rstrip() for line in text(out).splitlines()]
+
+
+def test_names_stand_beside_ids_where_the_download_tells_them():
+    lines = class_of(Submission("4711", {}, learner_name="okaforamara"), Refused("4712", "broken"))
+    assert row(lines, "submission")[:2] == ["submission", "name"]
+    assert row(lines, "4711") == ["4711", "okaforamara", "20", "15", "35"]
+    assert row(lines, "4712") == ["4712", "20", "15", "35"]
+
+
+def test_who_is_missing_and_who_is_unknown_is_named():
+    roster = [Learner("amara"), Learner("bea", "Bea \x1b[2J"), Learner("cem")]
+    lines = class_of(Submission("amara", {}), Refused("oscar", "broken"), roster=roster)
+    assert "Handed nothing in: Bea \\x1b[2J (bea), cem" in lines
+    assert "Not on the roster: oscar" in lines
+
+
+def test_a_whole_class_that_handed_in_is_said_too():
+    lines = class_of(Submission("amara", {}), roster=[Learner("amara")])
+    assert "Handed nothing in: nobody" in lines
+    assert not any(line.startswith("Not on the roster") for line in lines)
+    assert not any(line.startswith("Handed nothing in") for line in class_of(Submission("amara", {})))
+
+
+def test_what_was_chosen_is_said_and_of_very_much_only_the_first():
+    lines = class_of(Submission("4711", {}, notes=("the newest was taken", "\x1b" * 300)))
+    assert "4711: the newest was taken" in lines
+    many = class_of(Submission("4711", {}, notes=tuple(f"note {n}" for n in range(25))))
+    assert "4711: note 19" in many
+    assert "4711: note 20" not in many
+    assert "and 5 more notes like these" in many
 
 
 def test_a_class_that_was_stopped_says_how_much_is_left():
