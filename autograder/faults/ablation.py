@@ -101,7 +101,7 @@ ONE_AFTER_ANOTHER = Fault(
     place="removal",
     en="Keys that were tried before stay away, so that each is missed together with all before it. What must happen to "
     "the mask before the next key is tried?",
-    zh="前面试过的 key 没有放回去，于是每次少掉的不止一个。试下一个 key 之前，掩码应该先怎样？",
+    zh="前面试过的 key 没有放回去，于是每次少掉的不止一个。试下一个 key 之前，遮罩应该先怎样？",
 )
 PUT_BACK_AS_READABLE = Fault(
     "put_back_as_readable",
@@ -199,20 +199,20 @@ POLARITY_INVERTED = Fault(
     "polarity_inverted",
     place="mask",
     en="The mask is read the other way round. In this course True means that the query may read the key.",
-    zh="掩码读反了。本课程里 True 表示这个 query 可以读这个 key。",
+    zh="遮罩读反了。本课程里 True 表示这个 query 可以读这个 key。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "lucidrains/x-transformers#174"),
 )
 MASK_WITHOUT_EFFECT = Fault(
     "mask_without_effect",
     place="mask",
     en="The mask has no effect. `masked_fill` and `&` return something new: which of the two goes into the softmax?",
-    zh="掩码没有起任何作用。`masked_fill` 和 `&` 都返回新的张量：送进 softmax 的是哪一个？",
+    zh="遮罩没有起任何作用。`masked_fill` 和 `&` 都返回新的张量：送进 softmax 的是哪一个？",
 )
 MASK_MUST_BE_A_MATRIX = Fault(
     "mask_must_be_a_matrix",
     place="mask",
     en="A mask with fewer than two axes ends in an error. `allowed` need only be broadcastable to the result.",
-    zh="掩码不到两个轴时会报错。题目只要求 `allowed` 能广播到结果的形状。",
+    zh="遮罩不到两个轴时会报错。题目只要求 `allowed` 能广播到结果的形状。",
 )
 DEFAULT_DTYPE = Fault(
     "default_dtype",
@@ -245,7 +245,7 @@ MASK_OVERWRITTEN = Fault(
     place="arguments",
     en="The caller's mask is changed in place. `expand` and `contiguous` do not always copy: what always gives a new "
     "tensor?",
-    zh="调用者的掩码被原地改掉了。`expand` 和 `contiguous` 不一定会复制：哪种写法总会得到一个新张量？",
+    zh="调用者的遮罩被原地改掉了。`expand` 和 `contiguous` 不一定会复制：哪种写法总会得到一个新张量？",
 )
 QUERY_OVERWRITTEN = Fault(
     "query_overwritten",
@@ -272,7 +272,7 @@ MASK_DTYPE_NOT_CHECKED = Fault(
     place="refusal",
     en="A mask that is not boolean is taken as one. An additive mask of 0 and -inf means the opposite of what it is "
     "taken for.",
-    zh="不是布尔型的掩码也照收不误。由 0 和 -inf 组成的加法掩码，意思正好会被读反。",
+    zh="不是布尔型的遮罩也照收不误。由 0 和 -inf 组成的加法遮罩，意思正好会被读反。",
     seen_in=("pytorch/pytorch#92554",),
 )
 SIZES_NOT_CHECKED = Fault(

@@ -149,7 +149,7 @@ POLARITY_INVERTED = Fault(
     place="polarity",
     en="The mask is read the other way round: what should be hidden is read, and the reverse. In this course True "
     "means that the query may read the key; in nn.MultiheadAttention it means the opposite.",
-    zh="掩码读反了：该遮住的读到了，该读的反被遮住。本课程里 True 表示这个 query 可以读这个 key，"
+    zh="遮罩读反了：该遮住的读到了，该读的反被遮住。本课程里 True 表示这个 query 可以读这个 key，"
     "nn.MultiheadAttention 的约定正好相反。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "pytorch/pytorch#170415"),
 )
@@ -158,7 +158,7 @@ MASK_WITHOUT_EFFECT = Fault(
     place="masking",
     en="The mask changes nothing. `masked_fill` returns a new tensor and leaves the old one as it was: which of the "
     "two goes into the softmax?",
-    zh="掩码没有起任何作用。`masked_fill` 返回一个新张量，原来的并不改变：送进 softmax 的是哪一个？",
+    zh="遮罩没有起任何作用。`masked_fill` 返回一个新张量，原来的并不改变：送进 softmax 的是哪一个？",
     seen_in=("lucidrains/flamingo-pytorch#10",),
 )
 MASK_MULTIPLIED = Fault(
@@ -166,14 +166,14 @@ MASK_MULTIPLIED = Fault(
     place="masking",
     en="The scores are multiplied by the mask, so a hidden key has the score 0, which is a score like any other. "
     "Which score gives the weight 0?",
-    zh="分数乘上了掩码，被遮住的 key 得到 0 分，而 0 分和别的分数一样有权重。权重为 0 对应的分数是多少？",
+    zh="分数乘上了遮罩，被遮住的 key 得到 0 分，而 0 分和别的分数一样有权重。权重为 0 对应的分数是多少？",
     seen_in=("georg-wolflein/good-features#1", "tebesu/CollaborativeMemoryNetwork#8"),
 )
 MASK_ADDED = Fault(
     "mask_added",
     place="masking",
     en="The mask itself is added to the scores: True counts as 1 and False as 0, so nothing is hidden.",
-    zh="把掩码本身加到了分数上：True 当作 1，False 当作 0，结果什么也没遮住。",
+    zh="把遮罩本身加到了分数上：True 当作 1，False 当作 0，结果什么也没遮住。",
     seen_in=("huggingface/transformers#41443", "microsoft/onnxscript#580"),
 )
 ZEROED_WITHOUT_RENORMALISING = Fault(
@@ -181,7 +181,7 @@ ZEROED_WITHOUT_RENORMALISING = Fault(
     place="masking",
     en="Masked weights are set to 0 after the softmax, which had already given them a share, so the rest adds up to "
     "less than 1. Where must the mask come in?",
-    zh="softmax 之后才把被遮住的权重置零，可它们已经分走了一份，剩下的加起来不到 1。掩码应该在哪一步起作用？",
+    zh="softmax 之后才把被遮住的权重置零，可它们已经分走了一份，剩下的加起来不到 1。遮罩应该在哪一步起作用？",
     seen_in=("huggingface/pytorch-image-models#2236", "lucidrains/memory-compressed-attention#2"),
 )
 RENORMALISED_AFTER_THE_SOFTMAX = Fault(
@@ -282,7 +282,7 @@ MASK_OF_NOTHING_TAKEN_FOR_NONE = Fault(
     place="no mask",
     en="A mask without a single True is treated as if there were none, so everything is read where nothing may be. "
     "Is the mask missing, or does it say no?",
-    zh="一个 True 都没有的掩码被当成了没有掩码，本来什么都不许读，结果全读到了。是没给掩码，还是掩码说了不许？",
+    zh="一个 True 都没有的遮罩被当成了没有遮罩，本来什么都不许读，结果全读到了。是没给遮罩，还是遮罩说了不许？",
     seen_in=("OpenNMT/OpenNMT-py#120", "nerfstudio-project/nerfstudio#1891"),
 )
 MASK_OF_THE_QUERIES = Fault(
@@ -290,7 +290,7 @@ MASK_OF_THE_QUERIES = Fault(
     place="axis of the mask",
     en="With as many queries as keys, a mask of the keys is laid along the queries, so whole queries go silent. "
     "Which axis of the scores are the keys on?",
-    zh="query 和 key 一样多时，本该作用在 key 上的掩码放到了 query 的轴上，于是整个整个的 query 什么都读不到。"
+    zh="query 和 key 一样多时，本该作用在 key 上的遮罩放到了 query 的轴上，于是整个整个的 query 什么都读不到。"
     "key 在分数的哪一个轴上？",
     seen_in=("lucidrains/x-transformers#174", "hyunwoongko/transformer#32"),
 )
@@ -299,14 +299,14 @@ THREE_AXES_TAKEN_FOR_A_BATCH = Fault(
     place="axes of the mask",
     en="A mask with three axes gets an axis for the heads put in, as if its first one were the batch. By the rules of "
     "broadcasting, which axis does it belong to?",
-    zh="三个轴的掩码被插进了一个头的轴，好像它的第一个轴一定是 batch。按照广播规则，它对应的是哪一个轴？",
+    zh="三个轴的遮罩被插进了一个头的轴，好像它的第一个轴一定是 batch。按照广播规则，它对应的是哪一个轴？",
 )
 MASK_OVERWRITTEN = Fault(
     "mask_overwritten",
     place="inverting the mask",
     en="The caller's mask is changed in place. `contiguous()`, `to()` and `expand()` need not copy: which operation "
     "always makes a new tensor?",
-    zh="调用者的掩码被原地修改了。`contiguous()`、`to()` 和 `expand()` 都不一定会复制：哪种写法总会得到一个新张量？",
+    zh="调用者的遮罩被原地修改了。`contiguous()`、`to()` 和 `expand()` 都不一定会复制：哪种写法总会得到一个新张量？",
     seen_in=("exercism/python#1874",),
 )
 KEY_FOR_VALUE = Fault(
@@ -373,14 +373,14 @@ MASK_DTYPE_NOT_CHECKED = Fault(
     place="refusal of masks",
     en="A mask that is not boolean is accepted. An additive one (0 and -inf) or one of 0 and 1 would be read in ways "
     "that nobody meant.",
-    zh="不是布尔型的掩码也照收不误。加法掩码（0 和 -inf）或者 0/1 掩码，就可能被读成谁也没想到的意思。",
+    zh="不是布尔型的遮罩也照收不误。加法遮罩（0 和 -inf）或者 0/1 遮罩，就可能被读成谁也没想到的意思。",
     seen_in=("pytorch/pytorch#92554", "pytorch/pytorch#24180"),
 )
 WHOLE_NUMBERS_ACCEPTED_AS_A_MASK = Fault(
     "whole_numbers_accepted_as_a_mask",
     place="refusal of masks",
     en="A floating mask is refused, but one of whole numbers is not. Ask what the mask is, not what it is not.",
-    zh="浮点掩码被拒绝了，整数掩码却没有。要检查的是掩码是什么，而不是它不是什么。",
+    zh="浮点遮罩被拒绝了，整数遮罩却没有。要检查的是遮罩是什么，而不是它不是什么。",
     seen_in=("pytorch/pytorch#24180",),
 )
 SIZES_NOT_CHECKED = Fault(

@@ -35,7 +35,7 @@ TRUE_MEANS_BLOCKED = Fault(
     place="comparison",
     en="True and False have changed places: the mask says what must not be read. "
     "In this course True means 'may be read'.",
-    zh="True 和 False 正好反了：这个掩码说的是不许读什么。在本课程里，True 表示“可以读”。",
+    zh="True 和 False 正好反了：这个遮罩说的是不许读什么。在本课程里，True 表示“可以读”。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "pytorch/pytorch#170415", "lucidrains/halonet-pytorch#4"),
 )
 EVERYTHING_READABLE = Fault(
@@ -95,7 +95,7 @@ ONE_QUERY_NEEDS_NO_MASK = Fault(
     place="one query",
     en="A single query gets a mask with one cell, whatever the number of keys. "
     "It may read them all, but the mask still needs a column for each key.",
-    zh="只有一个查询时，不管有几个键，掩码都只有一格。它确实什么都能读，但每个键仍然要占一列。",
+    zh="只有一个查询时，不管有几个键，遮罩都只有一格。它确实什么都能读，但每个键仍然要占一列。",
     seen_in=("karpathy/nanochat#456",),
 )
 KEYS_IGNORED = Fault(
@@ -103,14 +103,14 @@ KEYS_IGNORED = Fault(
     place="shape",
     en="The mask is always square, with as many columns as rows, whatever `n_keys` says. "
     "What are the rows for, and what the columns?",
-    zh="不管 `n_keys` 是多少，掩码总是方的，行数和列数一样多。行对应的是什么，列对应的又是什么？",
+    zh="不管 `n_keys` 是多少，遮罩总是方的，行数和列数一样多。行对应的是什么，列对应的又是什么？",
 )
 ROWS_FOR_ALL_KEYS = Fault(
     "rows_for_all_keys",
     place="shape",
     en="The mask has a row for every key, although only the last few positions ask. "
     "Which rows of the whole mask are theirs?",
-    zh="掩码给每个键都留了一行，其实只有最后几个位置在提问。整张掩码里，哪几行是它们的？",
+    zh="遮罩给每个键都留了一行，其实只有最后几个位置在提问。整张遮罩里，哪几行是它们的？",
 )
 SIZES_SWAPPED = Fault(
     "sizes_swapped",
@@ -124,14 +124,14 @@ LAST_ROWS_OF_NONE = Fault(
     place="shape",
     en="With 0 queries the whole mask comes back: the last 0 rows were taken with a slice that starts at -0. "
     "Where does such a slice begin?",
-    zh="查询为 0 个时，返回的却是整张掩码：取“最后 0 行”的切片是从 -0 开始的。这样的切片到底从哪里开始？",
+    zh="查询为 0 个时，返回的却是整张遮罩：取“最后 0 行”的切片是从 -0 开始的。这样的切片到底从哪里开始？",
 )
 ZERO_KEYS_TAKEN_FOR_NONE = Fault(
     "zero_keys_taken_for_none",
     place="default",
     en="With `n_keys=0` the mask gets as many columns as rows: 0 is treated as if no number had been given. "
     "How are 0 and None told apart?",
-    zh="`n_keys=0` 时，掩码的列数却和行数一样多：0 被当成了没有给出。怎样区分 0 和 None？",
+    zh="`n_keys=0` 时，遮罩的列数却和行数一样多：0 被当成了没有给出。怎样区分 0 和 None？",
 )
 NONE_NOT_UNDERSTOOD = Fault(
     "none_not_understood",
@@ -143,7 +143,7 @@ NEGATIVE_ACCEPTED = Fault(
     "negative_accepted",
     place="refusal",
     en="A negative size is not refused: an empty mask comes back, and the mistake shows up somewhere else, later.",
-    zh="负的大小没有被拒绝，返回了一个空掩码，错误要到后面别的地方才暴露出来。",
+    zh="负的大小没有被拒绝，返回了一个空遮罩，错误要到后面别的地方才暴露出来。",
 )
 NEGATIVE_KEYS_ACCEPTED = Fault(
     "negative_keys_accepted",
@@ -155,7 +155,7 @@ ZERO_REFUSED = Fault(
     "zero_refused",
     place="refusal",
     en="0 is refused like a negative size. What should the mask of no tokens look like?",
-    zh="0 和负数一样被拒绝了。一个 token 都没有的时候，掩码应该是什么样子？",
+    zh="0 和负数一样被拒绝了。一个 token 都没有的时候，遮罩应该是什么样子？",
     seen_in=("pytorch/pytorch#192651",),
 )
 FEWER_KEYS_REFUSED = Fault(
@@ -169,7 +169,7 @@ ROOM_FOR_128 = Fault(
     place="room",
     en="The mask is cut out of a table made for 128 positions, and what is longer comes back too small. "
     "Who says how long a sequence may be?",
-    zh="掩码是从一张只有 128 个位置的表里切出来的，更长的序列得到的掩码就小了。序列最长可以有多长，由谁来定？",
+    zh="遮罩是从一张只有 128 个位置的表里切出来的，更长的序列得到的遮罩就小了。序列最长可以有多长，由谁来定？",
     seen_in=("karpathy/nanoGPT#473", "huggingface/transformers#28215"),
 )
 POSITIONS_IN_A_BYTE = Fault(
@@ -183,7 +183,7 @@ INTEGERS = Fault(
     place="dtype",
     en="The mask holds the integers 0 and 1. Printed it looks right, but `~` turns both into numbers "
     "that count as True.",
-    zh="掩码里是整数 0 和 1。打印出来看着没错，可是用 `~` 取反以后，两个都成了算作 True 的数。",
+    zh="遮罩里是整数 0 和 1。打印出来看着没错，可是用 `~` 取反以后，两个都成了算作 True 的数。",
     seen_in=("pytorch/pytorch#24180", "NVIDIA/flowtron#27"),
 )
 FLOATS = Fault(
@@ -191,7 +191,7 @@ FLOATS = Fault(
     place="dtype",
     en="The mask holds the floating-point numbers 0 and 1, which other code will add to the scores. "
     "What does adding 1 to a score do?",
-    zh="掩码里是浮点数 0 和 1，别的代码会把它们加到分数上。给分数加 1 有什么效果？",
+    zh="遮罩里是浮点数 0 和 1，别的代码会把它们加到分数上。给分数加 1 有什么效果？",
     seen_in=("pytorch/pytorch#21518", "pytorch/pytorch#117939"),
 )
 ADDED_TO_SCORES = Fault(
@@ -214,7 +214,7 @@ READ_ONLY = Fault(
     place="writeable",
     en="The mask cannot be written to, like every array that `np.broadcast_to` makes. "
     "What makes an array of its own out of a view?",
-    zh="这个掩码不能写，`np.broadcast_to` 得到的数组都是这样。怎样才能把视图变成一个独立的数组？",
+    zh="这个遮罩不能写，`np.broadcast_to` 得到的数组都是这样。怎样才能把视图变成一个独立的数组？",
 )
 ONE_MASK_FOR_ALL_CALLS = Fault(
     "one_mask_for_all_calls",
@@ -229,7 +229,7 @@ MASK_OF_THE_LAST_CALL = Fault(
     place="kept",
     en="The mask of the call before is used again when the number of queries is the same, also when the number of keys "
     "is not. What does a mask depend on?",
-    zh="只要查询数没变，就接着用上一次调用的掩码，键数变了也照用。掩码由哪些东西决定？",
+    zh="只要查询数没变，就接着用上一次调用的遮罩，键数变了也照用。遮罩由哪些东西决定？",
     seen_in=("facebookresearch/xformers#655",),
 )
 

@@ -60,7 +60,7 @@ AS_WIDE_AS_THE_LONGEST = Fault(
     "as_wide_as_the_longest",
     place="width",
     en="The mask has as many columns as the longest sequence has tokens. How many keys does the caller say there are?",
-    zh="掩码的列数是最长序列的长度。调用者说一共有几个键？",
+    zh="遮罩的列数是最长序列的长度。调用者说一共有几个键？",
 )
 EMPTY_SEQUENCE_FULL = Fault(
     "empty_sequence_full",
@@ -74,7 +74,7 @@ EMPTY_SEQUENCE_KEEPS_ONE = Fault(
     "empty_sequence_keeps_one",
     place="empty sequence",
     en="An empty sequence is given one token to read, which is padding. A row of the mask may be False throughout.",
-    zh="空序列也被分到了一个可读的 token，而那其实是填充。掩码里是可以有一整行 False 的。",
+    zh="空序列也被分到了一个可读的 token，而那其实是填充。遮罩里是可以有一整行 False 的。",
     seen_in=("d2l-ai/d2l-en#2423",),
 )
 FULL_LENGTH_REFUSED = Fault(
@@ -121,7 +121,7 @@ CONVENTIONS_SWAPPED = Fault(
     place="convention",
     en='"allowed" and "blocked" have changed places. '
     "Say each aloud as a sentence: a 1 in this mask means that the key ...",
-    zh='"allowed" 和 "blocked" 弄反了。把它们各念成一句话试试：这个掩码里的 1 表示这个键……',
+    zh='"allowed" 和 "blocked" 弄反了。把它们各念成一句话试试：这个遮罩里的 1 表示这个键……',
     seen_in=("rasbt/LLMs-from-scratch#1061", "harvard-edge/cs249r_book#1785"),
 )
 FLOATS_ALWAYS_ADDITIVE = Fault(
@@ -129,14 +129,14 @@ FLOATS_ALWAYS_ADDITIVE = Fault(
     place="convention",
     en="A mask of floating-point numbers is always taken to be additive. "
     "The convention says how a mask is meant, not its dtype.",
-    zh="只要是浮点数的掩码，就一律当成加性的。掩码是什么意思由 convention 决定，而不是由 dtype 决定。",
+    zh="只要是浮点数的遮罩，就一律当成加性的。遮罩是什么意思由 convention 决定，而不是由 dtype 决定。",
 )
 BLOCKED_NOT_INVERTED = Fault(
     "blocked_not_inverted",
     place="inversion",
     en='A "blocked" mask comes back as it is, so what must not be read becomes True. '
     "What does True mean in the result?",
-    zh='"blocked" 掩码原样返回，不许读的地方成了 True。在结果里，True 表示什么？',
+    zh='"blocked" 遮罩原样返回，不许读的地方成了 True。在结果里，True 表示什么？',
     seen_in=("pytorch/pytorch#170415",),
 )
 BITWISE_NOT = Fault(
@@ -151,14 +151,14 @@ BITS_OF_FLOATS = Fault(
     place="inversion",
     en='A "blocked" mask is inverted by an operation on bits, which floating-point numbers do not have: '
     "0.0 and 1.0 end in an error. Which comparison works in every dtype?",
-    zh='"blocked" 掩码是用位运算取反的，浮点数没有这种运算，遇到 0.0 和 1.0 就报错。哪一种比较对所有 dtype 都管用？',
+    zh='"blocked" 遮罩是用位运算取反的，浮点数没有这种运算，遇到 0.0 和 1.0 就报错。哪一种比较对所有 dtype 都管用？',
 )
 ONE_MINUS_THE_MASK = Fault(
     "one_minus_the_mask",
     place="inversion",
     en='A "blocked" mask is subtracted from 1, which gives numbers, not booleans. '
     "Right when printed, wrong as an index.",
-    zh='用 1 减去 "blocked" 掩码，得到的是数，不是布尔值。打印出来是对的，拿去做索引就错了。',
+    zh='用 1 减去 "blocked" 遮罩，得到的是数，不是布尔值。打印出来是对的，拿去做索引就错了。',
     seen_in=("nlpyang/PreSumm#54", "Eurus-Holmes/MNMT#4", "deepspeedai/DeepSpeed#3319"),
 )
 BLOCKED_OVERWRITTEN = Fault(
@@ -166,7 +166,7 @@ BLOCKED_OVERWRITTEN = Fault(
     place="inversion",
     en='A "blocked" mask of booleans is inverted in place, so the caller\'s own mask is changed. '
     "Who else may still need it?",
-    zh='布尔的 "blocked" 掩码被原地取反，调用者自己的掩码也就变了。还有谁可能要用它？',
+    zh='布尔的 "blocked" 遮罩被原地取反，调用者自己的遮罩也就变了。还有谁可能要用它？',
     seen_in=("huggingface/transformers#31008",),
 )
 MASK_AS_INDEX = Fault(
@@ -174,7 +174,7 @@ MASK_AS_INDEX = Fault(
     place="allowed",
     en='An "allowed" mask is used as an index. '
     "Booleans choose entries, but the integers 0 and 1 choose the rows 0 and 1.",
-    zh='把 "allowed" 掩码当成了索引。布尔值选的是元素，整数 0 和 1 选的却是第 0 行和第 1 行。',
+    zh='把 "allowed" 遮罩当成了索引。布尔值选的是元素，整数 0 和 1 选的却是第 0 行和第 1 行。',
     seen_in=("numpy/numpy#27351", "QData/TextAttack#68"),
 )
 NUMBERS_HANDED_BACK = Fault(
@@ -182,7 +182,7 @@ NUMBERS_HANDED_BACK = Fault(
     place="allowed",
     en='An "allowed" mask of numbers comes back as numbers. '
     "Asked for is True and False, whatever the dtype of the mask.",
-    zh='用数字表示的 "allowed" 掩码，返回的还是数字。不管掩码是什么 dtype，题目要的都是 True 和 False。',
+    zh='用数字表示的 "allowed" 遮罩，返回的还是数字。不管遮罩是什么 dtype，题目要的都是 True 和 False。',
     seen_in=("nlpyang/PreSumm#54",),
 )
 SAME_ARRAY_HANDED_BACK = Fault(
@@ -190,14 +190,14 @@ SAME_ARRAY_HANDED_BACK = Fault(
     place="allowed",
     en='An "allowed" mask of booleans is handed back itself, so the caller and the result own one memory. '
     "What if one of them writes?",
-    zh='布尔的 "allowed" 掩码被直接交了回去，调用者和结果共用同一块内存。其中一方写入会怎样？',
+    zh='布尔的 "allowed" 遮罩被直接交了回去，调用者和结果共用同一块内存。其中一方写入会怎样？',
 )
 READ_IN_MEMORY_ORDER = Fault(
     "read_in_memory_order",
     place="layout",
     en="`as_allowed` reads the mask in the order in which it lies in memory, "
     "which for a transposed array is not the order of its rows.",
-    zh="`as_allowed` 是按内存里的顺序读掩码的，而转置过的数组在内存里并不是按行排的。",
+    zh="`as_allowed` 是按内存里的顺序读遮罩的，而转置过的数组在内存里并不是按行排的。",
     seen_in=("ByteDance-Seed/Depth-Anything-3#268",),
 )
 ADDED_MEANS_READABLE = Fault(
@@ -205,21 +205,21 @@ ADDED_MEANS_READABLE = Fault(
     place="zero",
     en="In an additive mask whatever is not 0 becomes True, so -inf may be read and 0 may not. "
     "What does adding 0 to a score do?",
-    zh="加性掩码里凡是不为 0 的都成了 True，于是 -inf 可以读，0 反而不能。给分数加 0 会有什么效果？",
+    zh="加性遮罩里凡是不为 0 的都成了 True，于是 -inf 可以读，0 反而不能。给分数加 0 会有什么效果？",
     seen_in=("pytorch/pytorch#92554", "mlverse/torch#1205"),
 )
 MINUS_ZERO_BLOCKED = Fault(
     "minus_zero_blocked",
     place="zero",
     en="An additive mask is judged by its sign, so that -0.0 blocks. It is equal to 0, and adding it changes nothing.",
-    zh="加性掩码是按正负号判断的，于是 -0.0 被当成不许读。它和 0 相等，加上它什么也不会变。",
+    zh="加性遮罩是按正负号判断的，于是 -0.0 被当成不许读。它和 0 相等，加上它什么也不会变。",
 )
 LOWEST_REFUSED = Fault(
     "lowest_refused",
     place="lowest",
     en="In an additive mask only -inf blocks; the lowest finite number of the dtype is refused. "
     "Many libraries fill with it.",
-    zh="加性掩码里只认 -inf，dtype 能表示的最小有限数却被拒绝了。不少库就是用它来填的。",
+    zh="加性遮罩里只认 -inf，dtype 能表示的最小有限数却被拒绝了。不少库就是用它来填的。",
     seen_in=("NVIDIA-NeMo/Automodel#2658", "huggingface/transformers#27114"),
 )
 LOWEST_OF_FLOAT32 = Fault(
@@ -227,28 +227,28 @@ LOWEST_OF_FLOAT32 = Fault(
     place="lowest",
     en="The lowest number of float32 is looked for in masks of every dtype. "
     "Whose lowest number does a float64 mask hold?",
-    zh="不管掩码是什么 dtype，找的都是 float32 的最小数。float64 的掩码里，放的是谁的最小数？",
+    zh="不管遮罩是什么 dtype，找的都是 float32 的最小数。float64 的遮罩里，放的是谁的最小数？",
 )
 LOWEST_OF_ANY_DTYPE = Fault(
     "lowest_of_any_dtype",
     place="lowest",
     en="The lowest number of another dtype is taken for a mask too. "
     "In float64 the lowest number of float32 is one like any other.",
-    zh="别的 dtype 的最小数也被当成了掩码。在 float64 里，float32 的最小数只是一个普通的数。",
+    zh="别的 dtype 的最小数也被当成了遮罩。在 float64 里，float32 的最小数只是一个普通的数。",
 )
 BIAS_BLOCKS = Fault(
     "bias_blocks",
     place="bias",
     en="In an additive mask whatever is not 0 blocks, a bias like 1.0 or NaN too. "
     "What cannot be said with yes or no should be refused.",
-    zh="加性掩码里凡是不为 0 的都当成不许读，1.0 这样的偏置和 NaN 也一样。不能用“能”或“不能”回答的，应该拒绝。",
+    zh="加性遮罩里凡是不为 0 的都当成不许读，1.0 这样的偏置和 NaN 也一样。不能用“能”或“不能”回答的，应该拒绝。",
 )
 BIAS_READABLE = Fault(
     "bias_readable",
     place="bias",
     en="In an additive mask whatever does not block may be read, a bias like 1.0 or NaN too. "
     "The bias is lost without a word.",
-    zh="加性掩码里凡是不起遮挡作用的都当成可以读，1.0 这样的偏置和 NaN 也一样。偏置就这样悄悄丢掉了。",
+    zh="加性遮罩里凡是不起遮挡作用的都当成可以读，1.0 这样的偏置和 NaN 也一样。偏置就这样悄悄丢掉了。",
     seen_in=("pytorch/pytorch#21518",),
 )
 VERY_NEGATIVE_BLOCKS = Fault(
@@ -256,7 +256,7 @@ VERY_NEGATIVE_BLOCKS = Fault(
     place="bias",
     en="In an additive mask very negative numbers like -1e9 count as blocked. "
     "Scores can lie further from 0 than that: it is a bias.",
-    zh="加性掩码里 -1e9 这样很小的负数也算不许读。分数可以比它的绝对值还大，所以它只是偏置。",
+    zh="加性遮罩里 -1e9 这样很小的负数也算不许读。分数可以比它的绝对值还大，所以它只是偏置。",
     seen_in=("karpathy/minGPT#75", "huggingface/transformers#3181", "nntrainer/nntrainer#4333"),
 )
 NAN_SLIPS_THROUGH = Fault(
@@ -264,51 +264,51 @@ NAN_SLIPS_THROUGH = Fault(
     place="bias",
     en="NaN in an additive mask is not refused: it is neither below nor above any number, "
     "and the test asks for just that.",
-    zh="加性掩码里的 NaN 没有被拒绝：它既不小于也不大于任何数，而检查偏偏就是这样比的。",
+    zh="加性遮罩里的 NaN 没有被拒绝：它既不小于也不大于任何数，而检查偏偏就是这样比的。",
 )
 INFINITY_OF_EITHER_SIGN = Fault(
     "infinity_of_either_sign",
     place="bias",
     en="In an additive mask +inf blocks like -inf. What does adding +inf do to a score?",
-    zh="加性掩码里 +inf 和 -inf 一样被当成不许读。给分数加上 +inf 会怎样？",
+    zh="加性遮罩里 +inf 和 -inf 一样被当成不许读。给分数加上 +inf 会怎样？",
 )
 NUMBERS_NOT_CHECKED = Fault(
     "numbers_not_checked",
     place="binary",
     en='In an "allowed" or "blocked" mask numbers other than 0 and 1 are accepted. What would a 2 mean?',
-    zh='"allowed" 和 "blocked" 掩码里，0 和 1 以外的数也被接受了。2 是什么意思？',
+    zh='"allowed" 和 "blocked" 遮罩里，0 和 1 以外的数也被接受了。2 是什么意思？',
 )
 ONLY_THE_RANGE_CHECKED = Fault(
     "only_the_range_checked",
     place="binary",
     en='In an "allowed" or "blocked" mask only numbers below 0 or above 1 are refused, so 0.5 and NaN slip through.',
-    zh='"allowed" 和 "blocked" 掩码里，只有小于 0 或大于 1 的数被拒绝，0.5 和 NaN 就漏过去了。',
+    zh='"allowed" 和 "blocked" 遮罩里，只有小于 0 或大于 1 的数被拒绝，0.5 和 NaN 就漏过去了。',
 )
 UNKNOWN_CONVENTION_IS_BLOCKED = Fault(
     "unknown_convention_is_blocked",
     place="unknown convention",
     en='Any convention that is not known counts as "blocked", misspelt ones too. Guessing wrong inverts the mask.',
-    zh='不认识的 convention 都当成 "blocked"，拼错了也一样。一旦猜错，掩码就反了。',
+    zh='不认识的 convention 都当成 "blocked"，拼错了也一样。一旦猜错，遮罩就反了。',
 )
 EITHER_ALLOWS = Fault(
     "either_allows",
     place="join",
     en="A key can be read when one of the two masks allows it. How many of them must allow it?",
-    zh="两个掩码里只要有一个允许，键就能读。要几个都允许才行？",
+    zh="两个遮罩里只要有一个允许，键就能读。要几个都允许才行？",
     seen_in=("lucidrains/local-attention#5",),
 )
 CAUSAL_DROPPED = Fault(
     "causal_dropped",
     place="join",
     en="Only the padding counts in `merge_masks`; the causal mask has no effect. Where does it enter the result?",
-    zh="`merge_masks` 里只有填充起作用，因果掩码没有任何效果。它应该在哪里进入结果？",
+    zh="`merge_masks` 里只有填充起作用，因果遮罩没有任何效果。它应该在哪里进入结果？",
     seen_in=("keras-team/keras#23040", "huggingface/candle#3632", "pytorch/pytorch#100709"),
 )
 PADDING_DROPPED = Fault(
     "padding_dropped",
     place="join",
     en="Only the causal mask counts in `merge_masks`; the padding has no effect. Where does it enter the result?",
-    zh="`merge_masks` 里只有因果掩码起作用，填充没有任何效果。它应该在哪里进入结果？",
+    zh="`merge_masks` 里只有因果遮罩起作用，填充没有任何效果。它应该在哪里进入结果？",
     seen_in=("huggingface/transformers#37807",),
 )
 PADDED_QUERIES_BLOCKED = Fault(
@@ -316,7 +316,7 @@ PADDED_QUERIES_BLOCKED = Fault(
     place="padded queries",
     en="The rows of padded queries are emptied too. "
     "The padding mask is about what is read; a padded query keeps its row.",
-    zh="填充位置上的查询，整行也被清空了。填充掩码管的是能读什么，填充位置的查询要保留自己的那一行。",
+    zh="填充位置上的查询，整行也被清空了。填充遮罩管的是能读什么，填充位置的查询要保留自己的那一行。",
     seen_in=("harvardnlp/annotated-transformer#137", "bentrevett/pytorch-seq2seq#119", "pytorch/pytorch#34453"),
 )
 PADDING_ON_THE_QUERIES = Fault(
@@ -332,8 +332,8 @@ BATCH_TAKEN_FOR_QUERIES = Fault(
     place="axis",
     en="With as many sequences as queries the two masks are laid on each other, row by row: the first query gets the "
     "padding of the first sequence. What are the rows of a padding mask?",
-    zh="序列数和查询数相等时，两个掩码被一行对一行地叠在一起：第一个查询用了第一个序列的填充。"
-    "填充掩码的每一行代表什么？",
+    zh="序列数和查询数相等时，两个遮罩被一行对一行地叠在一起：第一个查询用了第一个序列的填充。"
+    "填充遮罩的每一行代表什么？",
     seen_in=("hyunwoongko/transformer#32", "lucidrains/vit-pytorch#71", "huggingface/candle#1920"),
 )
 PADDING_OF_THE_FIRST = Fault(
@@ -360,7 +360,7 @@ EMPTY_ROWS_OPENED = Fault(
     "empty_rows_opened",
     place="empty rows",
     en="Where nothing is left to read, `merge_masks` lets everything be read. Neither of the two masks allows that.",
-    zh="一行里什么都不能读的时候，`merge_masks` 却让它什么都能读。两个掩码都不允许这样。",
+    zh="一行里什么都不能读的时候，`merge_masks` 却让它什么都能读。两个遮罩都不允许这样。",
     seen_in=("huggingface/transformers#26572", "pytorch/pytorch#110213", "allenai/OLMo#322"),
 )
 KEYS_NOT_COMPARED = Fault(
@@ -368,7 +368,7 @@ KEYS_NOT_COMPARED = Fault(
     place="number of keys",
     en="The numbers of keys are not compared, so a mask with a single key is stretched over all of them. "
     "When does broadcasting hide a mistake?",
-    zh="没有比较两个掩码的键数，于是只有一个键的掩码被拉伸到了所有的键上。广播在什么时候会掩盖错误？",
+    zh="没有比较两个遮罩的键数，于是只有一个键的遮罩被拉伸到了所有的键上。广播在什么时候会掩盖错误？",
     seen_in=("karpathy/nanoGPT#473",),
 )
 CAUSAL_OVERWRITTEN = Fault(
@@ -376,7 +376,7 @@ CAUSAL_OVERWRITTEN = Fault(
     place="causal",
     en="The padding of each sequence is written into the causal mask itself, so that of one sequence reaches the next, "
     "and the caller's mask is spoilt.",
-    zh="每个序列的填充都写进了因果掩码本身，于是前一个序列的填充影响到后一个，调用者的掩码也被弄坏了。",
+    zh="每个序列的填充都写进了因果遮罩本身，于是前一个序列的填充影响到后一个，调用者的遮罩也被弄坏了。",
 )
 BLOCKED_SOMEWHERE = Fault(
     "blocked_somewhere",
