@@ -195,6 +195,12 @@ def test_what_is_the_same_may_be_named_by_either_of_its_names(judged):
     assert judged(tried={name: {"diagnosis": ["cut_below"]}}).named_pairs == Share(19, 20, [name])
 
 
+def test_it_makes_no_difference_which_of_two_is_declared_first(small_course, judged):
+    turned = "frozenset([SIGN_LOST]), frozenset([SIGN_LOST, CUT_BELOW])"
+    course = small_course({"faults/double.py": {"frozenset([SIGN_LOST, CUT_BELOW]), frozenset([SIGN_LOST])": turned}})
+    assert judged(course).named_pairs == Share(20, 20)
+
+
 UNDOING = {
     "frozenset([SIGN_LOST]), ": "frozenset(), ",
     "    return np.minimum(read, 100)": (
