@@ -38,6 +38,8 @@ CoursePath = Annotated[
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
 
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes at once.", show_default="all cores")]
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -58,6 +60,8 @@ def grade(
     roster: Annotated[
         Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
+    jobs: Jobs = None,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -65,7 +69,7 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again))
 
 
 @app.command()
@@ -133,7 +137,7 @@ def verify(
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
     all_named: Annotated[bool, typer.Option("--thorough", help="Have every pair named, not some of them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found out, as JSON.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes.", show_default="all cores")] = None,
+    jobs: Jobs = None,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -199,9 +203,17 @@ def _known(error: Exception) -> str:
 
 
 def _grade(
-    path: Path, out: Path, trust: bool, course: Path | None, layout: str = "", roster: Path | None = None
+    path: Path,
+    out: Path,
+    trust: bool,
+    course: Path | None,
+    layout: str = "",
+    roster: Path | None = None,
+    jobs: int | None = None,
+    again: bool = False,
 ) -> int:
     from autograder.batch import grade_class
+    from autograder.crew import processors
     from autograder.outputs.terminal import progress_bar, show_batch
     from autograder.outputs.text import visible
     from autograder.roster import read_roster
@@ -215,7 +227,16 @@ def _grade(
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
-        batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task), roster=learners)
+        batch = grade_class(
+            found,
+            loaded,
+            out,
+            trust=trust,
+            advance=lambda: progress.advance(task),
+            roster=learners,
+            jobs=jobs or processors(),
+            again=again,
+        )
     show_batch(_console(), batch, loaded)
     return batch.exit_status
 

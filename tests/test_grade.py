@@ -10,8 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import autograder.fingerprint
 import autograder.grade
 from autograder.course import load_course
+from autograder.fingerprint import Fingerprint
 from autograder.grade import GradingError, grade, grade_all
 from autograder.report import Outcome
 from autograder.sandbox import jail
@@ -477,13 +479,11 @@ def test_an_incomplete_jail_grades_nothing_unless_trusted(course, monkeypatch):
 
 
 @pytest.fixture
-def fingerprint(monkeypatch):
-    """Give the fingerprint under which a submission is graded; modules are never run, so no process is needed."""
-    monkeypatch.setattr(autograder.grade, "starter_for", lambda libraries: FailingStarter())
+def fingerprint():
+    """Give the fingerprint under which a submission is graded."""
 
     def of(course, **handed_in):
-        with autograder.grade.Grader(course, trust=False) as grader:
-            return grader._fingerprint_with(Submission("ada", **{"modules": RIGHT, **handed_in}))
+        return Fingerprint(course).of(Submission("ada", **{"modules": RIGHT, **handed_in}))
 
     return of
 
@@ -529,8 +529,8 @@ def test_the_fingerprint_does_not_change_where_the_course_is_moved(course, finge
 
 def test_the_fingerprint_changes_with_the_grader_itself(course, fingerprint, monkeypatch, tmp_path):
     before = fingerprint(course)
-    own = shutil.copytree(autograder.grade.OWN_FOLDER, tmp_path / "own")
-    monkeypatch.setattr(autograder.grade, "OWN_FOLDER", own)
+    own = shutil.copytree(autograder.fingerprint.OWN_FOLDER, tmp_path / "own")
+    monkeypatch.setattr(autograder.fingerprint, "OWN_FOLDER", own)
     assert fingerprint(course) == before
     (own / "compare.py").write_text("UNIT_ROUNDOFF = {}")
     assert fingerprint(course) != before
@@ -554,7 +554,7 @@ def test_the_fingerprint_changes_with_the_versions_of_python_and_of_the_packages
     version = metadata.version
     for package in ("numpy", "torch", "pytest", "hypothesis", "attention-by-hand"):
         monkeypatch.setattr(
-            autograder.grade.metadata, "version", lambda name, own=package: "0" if name == own else version(name)
+            autograder.fingerprint.metadata, "version", lambda name, own=package: "0" if name == own else version(name)
         )
         seen.add(fingerprint(course))
     monkeypatch.setattr(platform, "python_version", lambda: "3.99.0")

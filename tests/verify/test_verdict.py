@@ -131,7 +131,6 @@ def test_a_check_that_says_why_it_stays_and_need_not_is_named(judged):
     assert verdict.problems == [f"{LARGE}: stays for a reason, but catches something alone; take the mark off"]
 
 
-@pytest.mark.xfail(strict=True, reason="the cases of a check are counted as checks of their own")
 def test_a_check_with_many_cases_catches_alone_what_fails_several_of_them(judged):
     verdict = judged(tried={"cut_above": {"failed": [LARGE, LARGE]}})
     assert verdict.killed_alone[LARGE] == ["cut_above"]
