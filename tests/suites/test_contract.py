@@ -19,14 +19,15 @@ IMPORTABLE = {"autograder", "numpy", "torch", "pytest", "hypothesis", *sys.stdli
 REPORT = re.compile(r"[\w.-]+/[\w.-]+#\d+|https?://\S+|[\w.-]+\.\w+/\S+")
 
 each_exercise = pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)
+each_language = pytest.mark.parametrize("language", COURSE.languages)
 
 
-def sentences(exercise: Exercise) -> dict[str, str]:
-    return tomllib.loads((COURSE.paths.exercises / f"contract/{exercise.name}.en.toml").read_text(encoding="utf-8"))
+def sentences(exercise: Exercise, language: str = "en") -> dict[str, str]:
+    return tomllib.loads(COURSE.contract_of(exercise, language).read_text(encoding="utf-8"))
 
 
-def instructions(exercise: Exercise) -> str:
-    return (COURSE.paths.exercises / f"instructions/{exercise.name}.md").read_text(encoding="utf-8")
+def instructions(exercise: Exercise, language: str = "en") -> str:
+    return COURSE.instructions_of(exercise, language).read_text(encoding="utf-8")
 
 
 def folded(text: str) -> str:
@@ -68,21 +69,25 @@ def test_what_is_not_allowed_is_said_exactly_where_the_course_bans_something(exe
     assert ("not_allowed" in sentences(exercise)) == bool(exercise.banned)
 
 
+@each_language
 @each_exercise
-def test_the_instructions_say_every_sentence_word_for_word(exercise):
-    text = folded(instructions(exercise))
-    assert [key for key, sentence in sentences(exercise).items() if folded(sentence) not in text] == []
+def test_the_instructions_say_every_sentence_word_for_word(exercise, language):
+    text = folded(instructions(exercise, language))
+    assert [key for key, sentence in sentences(exercise, language).items() if folded(sentence) not in text] == []
 
 
+@each_language
 @each_exercise
-def test_no_two_keys_say_the_same(exercise):
-    counts = Counter(folded(sentence) for sentence in sentences(exercise).values())
+def test_no_two_keys_say_the_same(exercise, language):
+    counts = Counter(folded(sentence) for sentence in sentences(exercise, language).values())
     assert [sentence for sentence, count in counts.items() if count > 1] == []
 
 
+@each_language
 @each_exercise
-def test_the_instructions_name_the_points(exercise):
-    assert f"{exercise.points:g} points" in instructions(exercise).splitlines()[0]
+def test_the_instructions_name_the_points(exercise, language):
+    points = {"en": f"{exercise.points:g} points", "zh": f"，{exercise.points:g} 分"}
+    assert points[language] in instructions(exercise, language).splitlines()[0]
 
 
 @each_exercise
