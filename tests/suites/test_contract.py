@@ -16,6 +16,11 @@ COURSE = load_course(Path(__file__).parents[2])
 # A ban is enforced for the whole exercise, from course.toml, and not by a check of the suite.
 ENFORCED_BY_THE_COURSE = {"not_allowed"}
 IMPORTABLE = {"autograder", "numpy", "torch", "pytest", "hypothesis", *sys.stdlib_module_names}
+# Written the same in every language, as code or not.
+EXACT = re.compile(r"`[^`]*`|\b(?:\w+Error|\w+Warning|NaN|True|False|b?float\d+|\d+(?:\.\d+)?(?:e\d+)?)\b", re.ASCII)
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+# Names of things stand alone in Chinese text; three words in a row are a piece of English.
+ENGLISH = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){2}")
 REPORT = re.compile(r"[\w.-]+/[\w.-]+#\d+|https?://\S+|[\w.-]+\.\w+/\S+")
 
 each_exercise = pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)
@@ -129,6 +134,75 @@ def test_a_suite_needs_nothing_but_the_checks_and_the_libraries(exercise):
 @each_exercise
 def test_learners_get_a_public_test_file(exercise):
     assert (COURSE.paths.exercises / f"public_tests/test_{exercise.name}.py").is_file()
+
+
+# Both languages together
+
+
+def examples(text: str) -> list[str]:
+    return re.findall(r"```.*?```", text, re.DOTALL)
+
+
+def prose(text: str) -> str:
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def code_in(text: str) -> set[str]:
+    return set(re.findall(r"`[^`]+`", folded(prose(text))))
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`]*`", "", prose(text))
+
+
+def headings(text: str) -> list[str]:
+    return [line.split()[0] for line in prose(text).splitlines() if line.startswith(("#", "**"))]
+
+
+def points_of_a_list(text: str) -> int:
+    return sum(line.startswith("- ") for line in prose(text).splitlines())
+
+
+def test_the_course_is_there_in_english_and_in_chinese():
+    assert COURSE.languages == ("en", "zh")
+
+
+@each_exercise
+def test_the_contract_has_the_same_keys_in_both_languages(exercise):
+    assert list(sentences(exercise, "zh")) == list(sentences(exercise))
+
+
+@each_exercise
+def test_a_sentence_has_the_same_code_names_and_numbers_in_both_languages(exercise):
+    chinese = sentences(exercise, "zh")
+    differing = {
+        key: (english, chinese[key])
+        for key, english in sentences(exercise).items()
+        if set(EXACT.findall(english)) != set(EXACT.findall(chinese[key]))
+    }
+    assert differing == {}
+
+
+@each_exercise
+def test_every_chinese_sentence_is_chinese(exercise):
+    chinese = {key: without_code(sentence) for key, sentence in sentences(exercise, "zh").items()}
+    assert [key for key, text in chinese.items() if not CHINESE.search(text) or ENGLISH.search(text)] == []
+    assert [key for key, text in chinese.items() if not text.endswith("。")] == []
+
+
+@each_exercise
+def test_no_english_is_left_in_the_chinese_instructions(exercise):
+    lines = without_code(instructions(exercise, "zh")).splitlines()
+    assert [line for line in lines if ENGLISH.search(line)] == []
+
+
+@each_exercise
+def test_the_instructions_have_the_same_code_examples_and_outline_in_both_languages(exercise):
+    english, chinese = instructions(exercise), instructions(exercise, "zh")
+    assert examples(chinese) == examples(english)
+    assert code_in(chinese) == code_in(english)
+    assert len(headings(chinese)) == len(headings(english))
+    assert points_of_a_list(chinese) == points_of_a_list(english)
 
 
 @pytest.fixture
