@@ -227,8 +227,9 @@ def _incomplete(missing: JailMissing) -> str:
 
 def _fingerprint_of(course: Course) -> hashlib._Hash:
     digest = hashlib.sha256()
-    # Not the whole course: where it lies and what it is called have no part in a mark.
-    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, course.exercises]))
+    # Not the whole course: where it lies, what it is called and how long it takes have no part in a mark.
+    exercises = [msgspec.structs.replace(exercise, difficulty=None, minutes=None) for exercise in course.exercises]
+    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
     for exercise in course.exercises:
         for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):
             if path.is_file():
