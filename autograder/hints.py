@@ -48,7 +48,9 @@ def read_hints(exercise: Exercise, course: Course, language: str = "") -> tuple[
     try:
         hints = msgspec.toml.decode(file.read_bytes().decode("utf-8-sig"), type=_Stages).hints
     except FileNotFoundError:
-        raise HintError(f"there are no hints for {exercise.name}: {file} is not there{_others(exercise, course)}") from None
+        raise HintError(
+            f"there are no hints for {exercise.name}: {file} is not there{_others(exercise, course)}"
+        ) from None
     except OSError as error:
         raise HintError(f"{file}: cannot be read ({error.strerror}); make it readable") from None
     except ValueError as error:

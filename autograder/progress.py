@@ -15,7 +15,7 @@ import msgspec
 from autograder.report import ExerciseResult, Outcome, ReportError, write_whole
 
 FILE_NAME = ".attend.json"
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -72,10 +72,14 @@ def digests_of(folder: Path, exercises: Sequence[str]) -> dict[str, str]:
 
 
 def record_check(folder: Path, results: Sequence[ExerciseResult], digests: dict[str, str]) -> list[str]:
-    """Keep what a check found, with the digests from before it; gives the lines to say."""
+    """Keep what a check found, with the digests from before it; gives the lines to say.
+
+    Where public tests could not be run at all nothing was found, and the last mark stays.
+    """
     progress, said = read_progress(folder)
     for result in results:
-        progress.marks[result.name] = _mark_of(result, digests.get(result.name, ""))
+        if result.points or result.checks:
+            progress.marks[result.name] = _mark_of(result, digests.get(result.name, ""))
     return [line for line in (said, write_progress(folder, progress)) if line]
 
 
