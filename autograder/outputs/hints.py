@@ -17,15 +17,15 @@ PHRASES = {
         "heading": "{exercise}, hint {number} of {total}",
         "next": "The next one: attend hint {exercise}",
         "last": "That was the last one.",
-        "none_left": "You have seen all {total} hints for {exercise}. Read them again: attend hint {exercise} --again",
-        "none_seen": "You have not seen a hint for {exercise} yet. The first one: attend hint {exercise}",
+        "none_left": "You have seen all {total} hints for {exercise}.\nRead them again: attend hint {exercise} --again",
+        "none_seen": "You have not seen a hint for {exercise} yet.\nThe first one: attend hint {exercise}",
     },
     "zh": {
         "heading": "{exercise}，第 {number} 条提示，共 {total} 条",
         "next": "看下一条：attend hint {exercise}",
         "last": "这是最后一条了。",
-        "none_left": "{exercise} 的 {total} 条提示你都看过了。再看一遍：attend hint {exercise} --again",
-        "none_seen": "{exercise} 的提示你还没有看过。看第一条：attend hint {exercise}",
+        "none_left": "{exercise} 的 {total} 条提示你都看过了。\n再看一遍：attend hint {exercise} --again",
+        "none_seen": "{exercise} 的提示你还没有看过。\n看第一条：attend hint {exercise}",
     },
 }
 
@@ -48,5 +48,5 @@ def show_hints(console: Console, shown: Shown, language: str, *, again: bool) ->
 
 def _print_folded(console: Console, text: str, indent: int = 0) -> None:
     width = min(console.width, WIDEST) - indent
-    for line in wrapped(visible(text), width):
+    for line in (part for whole in text.split("\n") for part in wrapped(visible(whole), width)):
         console.print(Text(" " * indent + line), soft_wrap=True)
