@@ -95,8 +95,10 @@ def check(
     # Taken first: a module saved during the check is not what was checked.
     digests = digests_of(tried, [exercise.name for exercise in chosen])
     results = check(tried, chosen, loaded)
+    # And kept before they are shown, since whoever reads may stop reading.
+    said = record_check(tried, results, digests)
     show_check(_console(), results, loaded.feedback, lambda hint: contract_sentence(hint, loaded))
-    _say(record_check(tried, results, digests))
+    _say(said)
     needed = [result for result in results if exercises or not result.bonus]
     raise typer.Exit(0 if all(result.passed for result in needed) else 1)
 

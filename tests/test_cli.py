@@ -322,6 +322,17 @@ def test_a_module_saved_during_its_check_counts_as_changed(here, grader, capfd):
     assert "20*" in capfd.readouterr().out
 
 
+def test_marks_are_kept_also_where_nobody_reads_to_the_end(here, monkeypatch):
+    def gone(*args):
+        raise BrokenPipeError
+
+    hand_in(here, "softmax")
+    monkeypatch.setattr("autograder.outputs.terminal.show_check", gone)
+    monkeypatch.setattr("os.dup2", lambda *args: None)
+    assert run(["check", "softmax"]) == 1
+    assert list(json.loads((here / ".attend.json").read_bytes())["marks"]) == ["softmax"]
+
+
 def test_a_check_whose_marks_cannot_be_kept_ends_as_it_would(here, capfd):
     hand_in(here, *CORE)
     (here / ".attend.json").mkdir()
