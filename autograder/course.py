@@ -18,7 +18,15 @@ FILE_NAME = "course.toml"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
 LIBRARIES = ("numpy", "torch")
-_TOML_KINDS = {"object": "a table", "array": "a list", "str": "text", "float": "a number", "int": "a whole number"}
+DIFFICULTIES = {1: "easy", 2: "medium", 3: "hard"}
+_TOML_KINDS = {
+    "object": "a table",
+    "array": "a list",
+    "str": "text",
+    "float": "a number",
+    "int": "a whole number",
+    "int | null": "a whole number",
+}
 
 
 class CourseError(Exception):
@@ -60,7 +68,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     `functions` are the names it must define, `libraries` what it may need loaded, `banned` the dotted names (or
     patterns of them) that it may not call, `stand_ins` the Python sources that take the place of other exercises
-    while this one is graded: module name -> file.
+    while this one is graded: module name -> file. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and
+    have no part in a mark.
     """
 
     name: str
@@ -71,6 +80,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bonus: bool = False
     banned: tuple[str, ...] = ()
     stand_ins: dict[str, str] = {}
+    difficulty: int | None = None
+    minutes: int | None = None
 
     def __post_init__(self) -> None:
         _require_identifiers("name", [self.name])
@@ -81,6 +92,10 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _require_identifiers("functions", self.functions)
         _require_one_of("libraries", self.libraries, LIBRARIES)
         _require_identifiers("stand_ins", self.stand_ins)
+        if self.difficulty is not None and self.difficulty not in DIFFICULTIES:
+            raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
+        if self.minutes is not None and self.minutes < 1:
+            raise ValueError(f"minutes: {self.minutes} is no time to work; give 1 or more")
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -156,6 +171,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def contract_of(self, exercise: Exercise, language: str = "en") -> Path:
         """The sentences that the instructions promise and the suite checks, by their keys."""
         return self.paths.exercises / "contract" / f"{exercise.name}.{language}.toml"
+
+    def hints_of(self, exercise: Exercise, language: str = "en") -> Path:
+        """The staged hints, from a first idea on."""
+        return self.paths.exercises / "hints" / f"{exercise.name}.{language}.toml"
 
     def instructions_of(self, exercise: Exercise, language: str = "en") -> Path:
         """What learners read before they write."""
@@ -292,7 +311,7 @@ def _explain(message: str, described: dict[str, Any]) -> str:
     if field := re.fullmatch(r"Object missing required field `(.*)`", problem):
         return f"{_joined(key, field[1])}: missing; add it"
     if problem.startswith("Expected "):
-        in_toml = re.sub(r"`(\w+)`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
+        in_toml = re.sub(r"`([\w |]+)`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
         return f"{key}: e{in_toml}; correct the value"
     return _joined(key, problem)
 
