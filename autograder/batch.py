@@ -14,6 +14,7 @@ from autograder.lock import held
 from autograder.outputs.csv import write_csv
 from autograder.report import Outcome, Report, ReportError, from_json, report_name, write_report, write_whole
 from autograder.roster import Attendance, Learner, attendance
+from autograder.sandbox import jail
 from autograder.submission import Found, Refused, Submission
 
 ORDINARY = (Outcome.PASSED, Outcome.FAILED)
@@ -76,8 +77,8 @@ def grade_class(
     another run is writing there.
     """
     batch = Batch(found, out, roster=roster)
-    _require_writable(batch.reports_folder)
     with held(out):
+        _require_writable(batch.reports_folder)
         _grade_what_is_left(batch, course, again=again, trust=trust, jobs=jobs, advance=advance)
     return batch
 
@@ -94,7 +95,7 @@ def _grade_what_is_left(
         keep(report)
 
     try:
-        left = batch.found.submissions if again else _left(batch, Fingerprint(course), keep)
+        left = batch.found.submissions if again else _left(batch, Fingerprint(course), keep, trust=trust)
         if left:
             from autograder.grade import grade_all
 
@@ -107,11 +108,13 @@ def _grade_what_is_left(
             write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks, missing)
 
 
-def _left(batch: Batch, fingerprint: Fingerprint, keep: Callable[[Report], None]) -> list[Submission | Refused]:
+def _left(
+    batch: Batch, fingerprint: Fingerprint, keep: Callable[[Report], None], *, trust: bool
+) -> list[Submission | Refused]:
     """Give the submissions without a report that is still good; the others' reports are kept as they are."""
     left: list[Submission | Refused] = []
     for submission in batch.found.submissions:
-        report = _known_report(batch.reports_folder / report_name(submission.id))
+        report = _known_report(batch.reports_folder / report_name(submission.id), submission.id, trust=trust)
         if isinstance(submission, Refused) or report is None or report.fingerprint != fingerprint.of(submission):
             left.append(submission)
         else:
@@ -120,12 +123,14 @@ def _left(batch: Batch, fingerprint: Fingerprint, keep: Callable[[Report], None]
     return left
 
 
-def _known_report(path: Path) -> Report | None:
+def _known_report(path: Path, id: str, *, trust: bool) -> Report | None:
+    """Give the report of a submission that is there; none made without the whole jail counts, unless `trust`."""
     try:
         report = from_json(path.read_bytes())
     except (OSError, ReportError):
         return None
-    return report if report.graded else None
+    isolated = trust or not report.isolation or set(report.isolation) == set(jail.LAYERS)
+    return report if report.graded and report.submission == id and isolated else None
 
 
 def _lightened(report: Report) -> Report:

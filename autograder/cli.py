@@ -248,6 +248,13 @@ def run(arguments: Sequence[str]) -> int:
         return int(app(list(arguments), prog_name="attend", standalone_mode=False) or 0)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):
+            # rich ends so where nobody reads its output any more.
+            return 1
+        # Commands do not raise it themselves: a solution, suite or family did, in this process.
+        print(f"attend: code of the course ended the program (exit {error.code}); take that out", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         # The reader has seen enough; Python must not complain again when it closes stdout. 1 is what rich ends with.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

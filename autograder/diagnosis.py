@@ -7,7 +7,9 @@ it, then with two. Where nothing answers alike, or several different things do, 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from autograder.counterexample import cut, show, show_call
 from autograder.course import Course
@@ -16,8 +18,12 @@ from autograder.faults.family import NONE, Family, Fault, Faults
 from autograder.faults.rehearsal import Rehearsal
 from autograder.faults.shelf import Families
 from autograder.report import Diagnosis
-from autograder.sandbox.learner import LastCall, Learner, LearnerEnded
+from autograder.sandbox.learner import Budget, LastCall, Learner, LearnerEnded
 
+# What the probes may take of an exercise, besides the learner's own limits.
+SECONDS = 5.0
+# In bytes. No probe asks for as much, and all answers are held at once.
+LARGEST_ANSWER = 1 << 20
 NOT_WRITTEN = ("NotImplementedError", "NotDefined")
 
 
@@ -43,9 +49,13 @@ class Diagnostician:
         family = self._families.of(exercise)
         if family is None or learner.time_outs or learner.out_of_time:
             return []
-        seen = Seen.of(family, learner)
-        if seen is None:
-            return []
+        with learner.on_another_budget(Budget(SECONDS, "diagnosis")), warnings.catch_warnings():
+            # Of what a learner's values do to our own arithmetic nobody wants to be warned.
+            warnings.simplefilter("ignore")
+            seen = Seen.of(family, learner)
+            return self._explained(exercise, family, seen) if seen else []
+
+    def _explained(self, exercise: str, family: Family, seen: Seen) -> list[Diagnosis]:
         if exercise not in self._known:
             self._known[exercise] = KnownAnswers(family)
         known = self._known[exercise]
@@ -65,7 +75,7 @@ class Seen:
 
     @classmethod
     def of(cls, family: Family, learner: Learner) -> Seen | None:
-        """Ask every probe; None where the process ended, or something is not written yet."""
+        """Ask every probe; None where the process ended, something is not written yet, or an answer is huge."""
         answers: list[Answer] = []
         calls: list[LastCall | None] = []
         for probe in family.probes:
@@ -74,7 +84,7 @@ class Seen:
                 answer = answer_to(probe, learner)
             except LearnerEnded:
                 return None
-            if answer.raised in NOT_WRITTEN:
+            if answer.raised in NOT_WRITTEN or _size(answer.value) > LARGEST_ANSWER:
                 return None
             answers.append(answer)
             calls.append(learner.last_call)
@@ -194,6 +204,12 @@ class Comparison:
     def _first_shown(self, fault: Fault) -> int:
         """Give the first probe that was answered wrongly, and would be with this fault alone."""
         return next((place for place in self._wrong if place in self._known.wrong(fault)), self._wrong[0])
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, list | tuple):
+        return sum(map(_size, value))
+    return int(getattr(value, "nbytes", 0))
 
 
 def _written(call: LastCall | None) -> str:

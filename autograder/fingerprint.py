@@ -41,10 +41,11 @@ class Fingerprint:
         # Not the whole course: where it lies, what it is called and how long it takes have no part in a mark.
         exercises = [msgspec.structs.replace(exercise, difficulty=None, minutes=None) for exercise in course.exercises]
         _feed(self._digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
+        # With what stands beside them, which they may import, or pytest may.
+        for folder in (course.paths.suites, course.paths.solutions, course.paths.faults):
+            for path in sorted(folder.glob("*.py")):
+                _feed(self._digest, path.name, path.read_bytes())
         for exercise in course.exercises:
-            for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):
-                if path.is_file():
-                    _feed(self._digest, path.name, path.read_bytes())
             for name, source in sorted(course.stand_in_sources(exercise).items()):
                 _feed(self._digest, name, source)
 

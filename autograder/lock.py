@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -27,6 +27,10 @@ def held(folder: Path) -> Iterator[None]:
     """
     lock = FileLock(folder / LOCK)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReportError(f"{folder} cannot be written: {error.strerror or error}") from error
+    try:
         lock.acquire(timeout=0)
     except Timeout:
         raise ReportError(f"{folder} is in use by {_holder(folder)}; wait for it, or name another folder") from None
@@ -37,7 +41,8 @@ def held(folder: Path) -> Iterator[None]:
         write_whole(folder / HOLDER, f"process {os.getpid()} on {socket.gethostname()}, since {since}".encode())
         yield
     finally:
-        (folder / HOLDER).unlink(missing_ok=True)
+        with suppress(OSError):
+            (folder / HOLDER).unlink(missing_ok=True)
         lock.release()
 
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+import autograder.diagnosis
 from autograder.diagnosis import Diagnostician
 from autograder.grade import grade
 from autograder.report import Diagnosis, Outcome
@@ -189,6 +190,26 @@ def test_a_module_whose_time_is_used_up_is_not_asked(small_course, learner_of):
     learner = learner_of(module("return numbers * 3 + more"), budget=Budget(0.0, "exercise"))
     assert Diagnostician(small_course()).explain("double", learner) == []
     assert learner.last_call is None
+
+
+def test_what_the_probes_take_is_not_taken_from_the_learner(small_course, learner_of):
+    budget = Budget(60.0, "exercise")
+    learner = learner_of(module("import time\ntime.sleep(0.05)\nreturn numbers * 3 + more"), budget=budget)
+    learner.load()
+    before = budget.spent
+    (found,) = Diagnostician(small_course()).explain("double", learner)
+    assert found.fault == "tripled"
+    assert budget.spent == before
+
+
+def test_probes_end_when_their_own_time_is_used_up(small_course, learner_of, monkeypatch):
+    monkeypatch.setattr(autograder.diagnosis, "SECONDS", 0.1)
+    learner = learner_of(module("import time\ntime.sleep(0.06)\nreturn numbers * 3 + more"))
+    assert Diagnostician(small_course()).explain("double", learner) == []
+
+
+def test_of_answers_that_are_huge_nothing_is_said(explained):
+    assert explained("return np.zeros(200_000)") == []
 
 
 def test_without_a_family_nothing_is_asked(small_course, learner_of):

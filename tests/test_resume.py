@@ -75,6 +75,38 @@ def test_a_course_that_changed_has_everything_graded_again(small_course, tmp_pat
     assert grade_class(class_of("amara"), changed, tmp_path, trust=False).known == 0
 
 
+def test_a_report_made_without_the_whole_jail_counts_only_where_that_is_trusted(small_course, tmp_path):
+    course = small_course()
+    grade_class(class_of("amara"), course, tmp_path, trust=False)
+    path = tmp_path / "reports" / "amara.json"
+    path.write_bytes(path.read_bytes().replace(b',\n    "seccomp"', b""))
+    assert from_json(path.read_bytes()).isolation == ["process", "rlimits", "landlock"]
+    assert grade_class(class_of("amara"), course, tmp_path, trust=True).known == 1
+    assert grade_class(class_of("amara"), course, tmp_path, trust=False).known == 0
+
+
+def test_a_report_of_someone_else_is_not_taken_for_ones_own(small_course, tmp_path):
+    course = small_course()
+    grade_class(class_of("amara"), course, tmp_path, trust=False)
+    shutil.copy(tmp_path / "reports" / "amara.json", tmp_path / "reports" / "bea.json")
+    batch = grade_class(class_of("amara", "bea"), course, tmp_path, trust=False)
+    assert batch.known == 1
+    assert sorted(report.submission for report in batch.reports) == ["amara", "bea"]
+
+
+def test_a_file_beside_the_suites_is_something_that_marks_depend_on(small_course, tmp_path):
+    course = small_course()
+    grade_class(class_of("amara"), course, tmp_path, trust=False)
+    (course.paths.suites / "conftest.py").write_text("# more\n")
+    assert grade_class(class_of("amara"), course, tmp_path, trust=False).known == 0
+
+
+def test_a_folder_in_the_place_of_the_holders_name_does_not_end_in_a_traceback(small_course, tmp_path):
+    (tmp_path / "out" / ".grading").mkdir(parents=True)
+    with pytest.raises(ReportError, match=r"\.grading cannot be written: Is a directory"):
+        grade_class(class_of("amara"), small_course(), tmp_path / "out", trust=False)
+
+
 def test_again_grades_what_is_known(small_course, tmp_path):
     course = small_course()
     grade_class(class_of("amara"), course, tmp_path, trust=False)

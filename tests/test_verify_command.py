@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from autograder.cli import run
 
 
@@ -31,6 +33,25 @@ def test_verify_says_in_one_line_what_keeps_it_from_trying(small_course, capfd):
     course.family_of(course.exercise("double")).write_text("1 / 0")
     assert run(["verify", "--course", str(course.root)]) == 2
     assert capfd.readouterr().err.endswith("double.py: ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("solutions/double.py", "def"), ("exercises/double.py", "\0"), ("exercises/contract/double.en.toml", "x=")],
+)
+def test_verify_names_a_file_that_does_not_read(small_course, capfd, name, text):
+    course = small_course({}, {name: text})
+    assert run(["verify", "--course", str(course.root)]) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith(f"attend: {course.root / name} cannot be read: ")
+    assert line.endswith("; mend it")
+
+
+@pytest.mark.parametrize("name", ["solutions/double.py", "faults/double.py"])
+def test_code_of_the_course_that_exits_is_an_error_and_not_the_end_of_a_good_run(small_course, capfd, name):
+    course = small_course({}, {name: "raise SystemExit(0)"})
+    assert run(["verify", "--course", str(course.root)]) == 2
+    assert "SystemExit" in (told := capfd.readouterr().err) or "ended the program (exit 0)" in told
 
 
 def test_a_broken_family_keeps_grading_from_beginning(small_course, tmp_path, capfd):

@@ -27,7 +27,7 @@ def answer_to(probe: Probe, module: Any) -> Answer:
     """Put a probe to a `Rehearsal`, or to a learner in its process, whose end is no answer but passed on."""
     try:
         return Answer(probe.ask(module))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Other exceptions have a `name` too: that of a missing attribute, say.
         return Answer(raised=error.name if isinstance(error, LearnerException) else type(error).__name__)
 

@@ -38,9 +38,11 @@ class Families:
         sys.modules[name] = module
         try:
             specification.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise FamilyError(f"{path}: {type(error).__name__}: {error}") from error
         family = getattr(module, "FAMILY", None)
         if not isinstance(family, Family) or family.exercise != exercise:
             raise FamilyError(f'{path}: give it FAMILY = Family("{exercise}", ...)')
+        if not family.definitions:
+            raise FamilyError(f"{path}: name the functions and classes of the family as its definitions")
         return family

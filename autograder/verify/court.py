@@ -6,8 +6,11 @@ Exceptions:
 
 from __future__ import annotations
 
+import ast
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 
@@ -74,6 +77,17 @@ def _insist_on_files(course: Course) -> None:
         for path in (course.solution_of(exercise), course.stub_of(exercise), course.suite_of(exercise)):
             if not path.is_file():
                 raise VerifyError(f"{path} is not there: put it back, or take {exercise.name} out of the course")
+            _insist_that_it_reads(path, ast.parse)
+        contract = course.contract_of(exercise)
+        if contract.is_file():
+            _insist_that_it_reads(contract, tomllib.loads)
+
+
+def _insist_that_it_reads(path: Path, read: Callable[[str], object]) -> None:
+    try:
+        read(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise VerifyError(f"{path} cannot be read: {error}; mend it") from None
 
 
 class Court:
