@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.course import Course
+    from autograder.roster import Learner
 
 # By name, since importing what raises them is what a command that fails early has not done.
 KNOWN_ERRORS = frozenset(
@@ -25,6 +26,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
         "autograder.roster.RosterError",
+        "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -35,6 +37,10 @@ INTERRUPTED = 130
 CoursePath = Annotated[
     Path | None,
     typer.Option("--course", metavar="PATH", help="The course.toml, or its folder.", show_default="nearest"),
+]
+Database = Annotated[
+    str,
+    typer.Option("--db", metavar="URL", help="The gradebook's database.", show_default="gradebook.db in the folder"),
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
 
@@ -58,6 +64,8 @@ def grade(
     roster: Annotated[
         Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
     ] = None,
+    db: Database = "",
+    gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -65,7 +73,23 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, db, gradebook))
+
+
+@app.command()
+def gradebook(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    db: Database = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): gives the learners their names.")
+    ] = None,
+    course: CoursePath = None,
+) -> None:
+    """Fill nbgrader's gradebook from the reports of a class; what people entered there stays."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    _fill(out, db, _course(course), learners)
 
 
 @app.command()
@@ -199,9 +223,17 @@ def _known(error: Exception) -> str:
 
 
 def _grade(
-    path: Path, out: Path, trust: bool, course: Path | None, layout: str = "", roster: Path | None = None
+    path: Path,
+    out: Path,
+    trust: bool,
+    course: Path | None,
+    layout: str = "",
+    roster: Path | None = None,
+    db: str = "",
+    gradebook: bool = True,
 ) -> int:
     from autograder.batch import grade_class
+    from autograder.gradebook import nbgrader_is_there
     from autograder.outputs.terminal import progress_bar, show_batch
     from autograder.outputs.text import visible
     from autograder.roster import read_roster
@@ -217,7 +249,23 @@ def _grade(
         task = progress.add_task("grading", total=len(found.submissions))
         batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task), roster=learners)
     show_batch(_console(), batch, loaded)
+    if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
+        _fill(out, db, loaded, learners or ())
     return batch.exit_status
+
+
+def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:
+    from autograder.gradebook import GradebookError, nbgrader_is_there
+
+    if not nbgrader_is_there():
+        raise GradebookError("a gradebook needs nbgrader, which is not installed; install attention-by-hand[grade]")
+    from autograder.gradebook.fill import FILE_NAME, file_url, fill_gradebook, reports_in
+    from autograder.outputs.text import visible
+
+    url = db or file_url(out / FILE_NAME)
+    filled = fill_gradebook(reports_in(out / "reports"), course, url, roster=learners)
+    for sentence in filled.sentences():
+        typer.echo(visible(sentence))
 
 
 def _insist_on_own_course(course: Course) -> None:

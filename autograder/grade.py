@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -113,7 +114,7 @@ class Grader:
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason)
+            return self._not_graded(submission, submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -121,12 +122,12 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
+            return self._not_graded(submission, f"the grader failed: {type(error).__name__}: {error}")
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
+            return self._not_graded(submission, f"the grader failed twice: {type(error).__name__}: {error}")
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
@@ -142,6 +143,7 @@ class Grader:
             seconds=round(time.perf_counter() - started, 3),
             exercises=results,
             extra_files=list(submission.extra),
+            **_circumstances(submission, self._course),
         )
 
     @contextmanager
@@ -174,8 +176,14 @@ class Grader:
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, reason: str) -> Report:
-        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
+    def _not_graded(self, submission: Submission | Refused, reason: str) -> Report:
+        return Report(
+            submission=submission.id,
+            status="not_graded",
+            reason=reason,
+            points=self._course.points,
+            **_circumstances(submission, self._course),
+        )
 
     def _fingerprint_with(self, submission: Submission) -> str:
         digest = self._fingerprint.copy()
@@ -184,6 +192,27 @@ class Grader:
         for name, problem in sorted(submission.problems.items()):
             _feed(digest, name, problem.encode("utf-8", "replace"))
         return f"sha256:{digest.hexdigest()}"
+
+
+def _circumstances(submission: Submission | Refused, course: Course) -> dict[str, Any]:
+    """Give what a report says of who handed in and when, none of which has a part in the marks."""
+    if isinstance(submission, Refused):
+        return {"learner_name": submission.learner_name}
+    return {
+        "learner_name": submission.learner_name,
+        "handed_in": submission.handed_in.isoformat() if submission.handed_in else None,
+        "late": _lateness(submission, course),
+        "notes": list(submission.notes),
+    }
+
+
+def _lateness(submission: Submission, course: Course) -> bool | None:
+    """Say whether the platform calls it late, or something in it came after the date that the course sets."""
+    if submission.late or submission.handed_in is None:
+        return submission.late
+    due = [course.due_of(exercise) for exercise in course.exercises if exercise.name in submission.modules]
+    dates = [date for date in due if date is not None]
+    return any(submission.handed_in > date for date in dates) if dates else submission.late
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
@@ -227,8 +256,9 @@ def _incomplete(missing: JailMissing) -> str:
 
 def _fingerprint_of(course: Course) -> hashlib._Hash:
     digest = hashlib.sha256()
-    # Not the whole course: where it lies and what it is called have no part in a mark.
-    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, course.exercises]))
+    # Not the whole course: where it lies, what it is called and when it is due have no part in a mark.
+    exercises = [msgspec.structs.replace(exercise, due=None) for exercise in course.exercises]
+    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
     for exercise in course.exercises:
         for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):
             if path.is_file():
