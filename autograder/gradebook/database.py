@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from alembic.script import ScriptDirectory
-from nbgrader.api import Base, Gradebook, InvalidEntry
+from nbgrader.api import Base, Course, Gradebook, InvalidEntry
 from nbgrader.dbutil import ALEMBIC_DIR
-from sqlalchemy import URL, Connection, Engine, create_engine, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, insert, inspect, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from autograder.gradebook import GradebookError
 
 FILE_NAME = "gradebook.db"
 LOCK_SECONDS = 10
+WRITERS_LOCK = int.from_bytes(b"attend")
 VERSION_TABLE = "alembic_version"
 
 
@@ -60,7 +61,7 @@ def opened(url: str, course: str) -> Iterator[Book]:
     """Open the gradebook at `url`, made where there is none; GradebookError for whatever a database says no to."""
     target = _target(url)
     with _told_in_one_line(target):
-        _prepare(target)
+        _prepare(target, course)
         book = Book(target, course)
         try:
             yield book
@@ -83,8 +84,8 @@ def _target(url: str) -> URL:
     return target
 
 
-def _prepare(target: URL) -> None:
-    """Make nbgrader's tables in an empty database; refuse one of another program or of another nbgrader.
+def _prepare(target: URL, course: str) -> None:
+    """Make nbgrader's tables in an empty database, and the course; refuse one of another program or nbgrader.
 
     nbgrader would make them too, but not in one transaction, and by a command that has to be on the PATH.
     """
@@ -98,6 +99,8 @@ def _prepare(target: URL) -> None:
                 _make_tables(connection)
             else:
                 _insist_on_nbgrader(connection, tables, _shown(target))
+            if connection.execute(select(Course.id).where(Course.id == course)).first() is None:
+                connection.execute(insert(Course).values(id=course))
             connection.commit()
     finally:
         engine.dispose()
@@ -119,7 +122,7 @@ def _make_tables(connection: Connection) -> None:
 
 
 def _insist_on_nbgrader(connection: Connection, tables: set[str], shown: str) -> None:
-    if missing := set(Base.metadata.tables) - tables - {"course"}:
+    if missing := set(Base.metadata.tables) - tables:
         raise GradebookError(
             f"{shown}: not a gradebook of nbgrader (there is no table {min(missing)}); name an empty database, or one "
             "that nbgrader made"
@@ -148,6 +151,8 @@ def _begin(connection: Connection) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         case "postgresql":
             connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+            # One of us at a time, so that two that begin together do not both make the same cell.
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS_LOCK})")
 
 
 @contextmanager

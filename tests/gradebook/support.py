@@ -1,6 +1,8 @@
 """Reports to fill a gradebook from, and what it holds afterwards."""
 
-from nbgrader.api import Base, Gradebook
+from collections.abc import Iterator
+
+from nbgrader.api import Base, Gradebook, SubmittedAssignment
 
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report
 
@@ -43,3 +45,20 @@ def rows_at(url: str) -> dict[str, list[tuple]]:
     with Gradebook(url, course_id="by-hand") as gradebook:
         tables = Base.metadata.sorted_tables
         return {table.name: sorted(map(tuple, gradebook.db.execute(table.select())), key=repr) for table in tables}
+
+
+def marks_at(url: str) -> list[tuple]:
+    """Give every mark with the names of what it is for, which are the same in every gradebook of the same reports."""
+    with Gradebook(url, course_id="by-hand") as gradebook:
+        return sorted(
+            (mark for each in gradebook.assignment_submissions("by-hand") for mark in _marks_of(each)), key=repr
+        )
+
+
+def _marks_of(submission: SubmittedAssignment) -> Iterator[tuple]:
+    for notebook in submission.notebooks:
+        comments = {comment.name: comment.comment for comment in notebook.comments}
+        for grade in notebook.grades:
+            place = (submission.student.id, submission.timestamp, notebook.name, grade.name)
+            scores = (grade.auto_score, grade.score, grade.max_score, grade.needs_manual_grade)
+            yield (*place, *scores, comments[grade.name])
