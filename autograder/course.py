@@ -318,7 +318,7 @@ def _explain(message: str, described: dict[str, Any]) -> str:
     if field := re.fullmatch(r"Object missing required field `(.*)`", problem):
         return f"{_joined(key, field[1])}: missing; add it"
     if problem.startswith("Expected "):
-        in_toml = re.sub(r"`(\w+)`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
+        in_toml = re.sub(r"`(\w+)(?: \| null)?`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
         return f"{key}: e{in_toml}; correct the value"
     return _joined(key, problem)
 

@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import textwrap
+from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -354,6 +355,54 @@ def test_a_banned_call_that_is_hidden_is_found_while_it_runs(course):
 def test_extra_files_are_named(course):
     handed_in = Submission("ada", RIGHT, extra=("notes.txt",))
     assert grade(handed_in, course).extra_files == ["notes.txt"]
+
+
+def handed_in(moment, **more):
+    return Submission("ada", RIGHT, handed_in=datetime.fromisoformat(moment), **more)
+
+
+def test_who_handed_in_and_when_is_in_the_report_and_changes_no_mark(course):
+    given = handed_in("2026-03-01T23:59:00+01:00", learner_name="Ada Byron", notes=("the newest of 2 attempts",))
+    report = grade(given, course)
+    assert (report.handed_in, report.late) == ("2026-03-01T23:59:00+01:00", None)
+    assert (report.learner_name, report.notes) == ("Ada Byron", ["the newest of 2 attempts"])
+    assert (report.fingerprint, report.earned) == (grade(submission(), course).fingerprint, 9)
+
+
+def dated(course, due, of_double=None):
+    exercises = [
+        msgspec.structs.replace(each, due=of_double if each.name == "double" else None) for each in course.exercises
+    ]
+    return msgspec.structs.replace(course, due=due, exercises=tuple(exercises))
+
+
+@pytest.mark.parametrize(
+    ("given", "late"),
+    [
+        (handed_in("2026-03-01T23:59:00+01:00"), False),
+        (handed_in("2026-03-01T22:59:01+00:00"), True),
+        (handed_in("2026-03-01T12:00:00+00:00", late=True), True),
+        (Submission("ada", RIGHT), None),
+        (Submission("ada", RIGHT, late=True), True),
+    ],
+)
+def test_what_came_after_the_date_or_is_late_to_the_platform_is_late(course, given, late):
+    assert grade(given, dated(course, datetime.fromisoformat("2026-03-01T23:59:00+01:00"))).late is late
+
+
+def test_an_exercise_that_was_due_before_makes_what_holds_it_late(course):
+    course = dated(
+        course, datetime.fromisoformat("2026-03-08T12:00:00Z"), datetime.fromisoformat("2026-03-01T12:00:00Z")
+    )
+    assert grade(handed_in("2026-03-02T00:00:00+00:00"), course).late is True
+    without = {name: source for name, source in RIGHT.items() if name != "double"}
+    moment = datetime.fromisoformat("2026-03-02T00:00:00+00:00")
+    assert grade(Submission("ada", without, handed_in=moment), course).late is False
+
+
+def test_a_date_that_is_moved_changes_no_fingerprint(course):
+    moved = dated(course, None, datetime.fromisoformat("2026-03-01T12:00:00Z"))
+    assert grade(submission(), moved).fingerprint == grade(submission(), course).fingerprint
 
 
 def test_a_submission_that_was_refused_is_not_graded(course):

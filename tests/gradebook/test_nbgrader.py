@@ -73,10 +73,12 @@ def test_the_formgrader_lists_submissions_and_learners_with_their_scores(formgra
 
 
 def test_the_formgrader_shows_a_learners_own_page_where_there_are_notebooks_to_open(formgrader, tmp_path):
-    folder = tmp_path / "autograded" / "bea" / "by-hand"
-    folder.mkdir(parents=True)
+    submitted, autograded = (tmp_path / step / "bea" / "by-hand" for step in ("submitted", "autograded"))
+    submitted.mkdir(parents=True)
+    (submitted / "timestamp.txt").write_text("2026-03-01 23:09:00 UTC")
+    autograded.mkdir(parents=True)
     for name in ("softmax", "mask"):
-        nbformat.write(nbformat.v4.new_notebook(), folder / f"{name}.ipynb")
+        nbformat.write(nbformat.v4.new_notebook(), autograded / f"{name}.ipynb")
     assert [each["score"] for each in formgrader.get_student_submissions("bea")] == [3]
     shown = {each["name"]: each["score"] for each in formgrader.get_student_notebook_submissions("bea", "by-hand")}
     assert shown == {"softmax": 1, "mask": 2}
