@@ -6,21 +6,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from autograder.course import Course
+from autograder.fingerprint import Fingerprint
+from autograder.lock import held
 from autograder.outputs.csv import write_csv
-from autograder.report import Report, write_report, write_whole
+from autograder.report import Outcome, Report, ReportError, from_json, report_name, write_report, write_whole
 from autograder.roster import Attendance, Learner, attendance
-from autograder.submission import Found
+from autograder.submission import Found, Refused, Submission
+
+ORDINARY = (Outcome.PASSED, Outcome.FAILED)
 
 
 @dataclass
 class Batch:
-    """What became of a class: its reports, where they lie, and whether the work was stopped before the end."""
+    """What became of a class: its reports, where they lie, and whether the work was stopped before the end.
+
+    `known` is how many of the reports were there before. Those in memory hold only what the tables need.
+    """
 
     found: Found
     out: Path
     reports: list[Report] = field(default_factory=list)
     stopped: bool = False
+    known: int = 0
     roster: Sequence[Learner] | None = None
 
     @property
@@ -54,32 +64,81 @@ def grade_class(
     trust: bool,
     advance: Callable[[], None] = lambda: None,
     roster: Sequence[Learner] | None = None,
+    jobs: int = 1,
+    again: bool = False,
 ) -> Batch:
-    """Grade every submission found into the folder `out`, and call `advance` after each.
+    """Grade every submission found into the folder `out`, `jobs` at once, and call `advance` after each.
 
-    Who is on the `roster` and handed nothing in has a row in the table of marks, too.
+    What has a report in `out` already, made from the same files by the same course and kit, is not graded again,
+    unless `again` is true. Who is on the `roster` and handed nothing in has a row in the table of marks, too.
 
-    Ctrl-C ends it early with what is there. ReportError before anything is graded when `out` cannot be written.
+    Ctrl-C ends it early with what is there. ReportError before anything is graded when `out` cannot be written, or
+    another run is writing there.
     """
-    from autograder.grade import grade_all
-
     batch = Batch(found, out, roster=roster)
     _require_writable(batch.reports_folder)
+    with held(out):
+        _grade_what_is_left(batch, course, again=again, trust=trust, jobs=jobs, advance=advance)
+    return batch
+
+
+def _grade_what_is_left(
+    batch: Batch, course: Course, *, again: bool, trust: bool, jobs: int, advance: Callable[[], None]
+) -> None:
+    def keep(report: Report) -> None:
+        batch.reports.append(_lightened(report))
+        advance()
 
     def receive(report: Report) -> None:
         write_report(report, batch.reports_folder)
-        batch.reports.append(report)
-        advance()
+        keep(report)
 
     try:
-        grade_all(found.submissions, course, receive=receive, trust=trust)
+        left = batch.found.submissions if again else _left(batch, Fingerprint(course), keep)
+        if left:
+            from autograder.grade import grade_all
+
+            grade_all(left, course, receive=receive, trust=trust, jobs=min(jobs, len(left)), apart=True)
     except KeyboardInterrupt:
         batch.stopped = True
     finally:
         if batch.reports:
             missing = batch.attendance.missing if batch.attendance else ()
             write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks, missing)
-    return batch
+
+
+def _left(batch: Batch, fingerprint: Fingerprint, keep: Callable[[Report], None]) -> list[Submission | Refused]:
+    """Give the submissions without a report that is still good; the others' reports are kept as they are."""
+    left: list[Submission | Refused] = []
+    for submission in batch.found.submissions:
+        report = _known_report(batch.reports_folder / report_name(submission.id))
+        if isinstance(submission, Refused) or report is None or report.fingerprint != fingerprint.of(submission):
+            left.append(submission)
+        else:
+            batch.known += 1
+            keep(report)
+    return left
+
+
+def _known_report(path: Path) -> Report | None:
+    try:
+        report = from_json(path.read_bytes())
+    except (OSError, ReportError):
+        return None
+    return report if report.graded else None
+
+
+def _lightened(report: Report) -> Report:
+    """Give a report with no more than the tables need: a class of thousands stays in memory until its end."""
+    return msgspec.structs.replace(
+        report,
+        exercises=[
+            msgspec.structs.replace(
+                exercise, diagnosis=[], checks=[check for check in exercise.checks if check.outcome not in ORDINARY]
+            )
+            for exercise in report.exercises
+        ],
+    )
 
 
 def _require_writable(folder: Path) -> None:

@@ -44,6 +44,8 @@ Database = Annotated[
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
 
+Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes at once.", show_default="all cores")]
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -64,6 +66,8 @@ def grade(
     roster: Annotated[
         Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
+    jobs: Jobs = None,
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     trust: Trust = False,
@@ -73,7 +77,7 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, db, gradebook))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
 
 
 @app.command()
@@ -157,7 +161,7 @@ def verify(
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
     all_named: Annotated[bool, typer.Option("--thorough", help="Have every pair named, not some of them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found out, as JSON.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes.", show_default="all cores")] = None,
+    jobs: Jobs = None,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -229,10 +233,13 @@ def _grade(
     course: Path | None,
     layout: str = "",
     roster: Path | None = None,
+    jobs: int | None = None,
+    again: bool = False,
     db: str = "",
     gradebook: bool = True,
 ) -> int:
     from autograder.batch import grade_class
+    from autograder.crew import processors
     from autograder.gradebook import nbgrader_is_there
     from autograder.outputs.terminal import progress_bar, show_batch
     from autograder.outputs.text import visible
@@ -247,7 +254,16 @@ def _grade(
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
-        batch = grade_class(found, loaded, out, trust=trust, advance=lambda: progress.advance(task), roster=learners)
+        batch = grade_class(
+            found,
+            loaded,
+            out,
+            trust=trust,
+            advance=lambda: progress.advance(task),
+            roster=learners,
+            jobs=jobs or processors(),
+            again=again,
+        )
     show_batch(_console(), batch, loaded)
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())

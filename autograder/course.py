@@ -179,9 +179,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """The sentences that the instructions promise and the suite checks, by their keys."""
         return self.paths.exercises / "contract" / f"{exercise.name}.{language}.toml"
 
-    def instructions_of(self, exercise: Exercise) -> Path:
+    def instructions_of(self, exercise: Exercise, language: str = "en") -> Path:
         """What learners read before they write."""
-        return self.paths.exercises / "instructions" / f"{exercise.name}.md"
+        ending = "md" if language == "en" else f"{language}.md"
+        return self.paths.exercises / "instructions" / f"{exercise.name}.{ending}"
 
     def public_tests_of(self, exercise: Exercise) -> Path:
         """The tests that learners run themselves."""

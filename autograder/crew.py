@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -33,14 +34,18 @@ class Crew(Generic[Task, Result]):
     pool of its own, and `lost` gives the result of one that is the death of its process again.
     """
 
-    def __init__(self, work: Callable[[Task], Result], *, jobs: int, lost: Callable[[Task], Result]) -> None:
+    def __init__(
+        self, work: Callable[[Task], Result], *, jobs: int, lost: Callable[[Task], Result], apart: bool = False
+    ) -> None:
+        """With `apart`, a single job has a process of its own too, so that this one outlives it."""
         self._work = work
-        self._jobs = jobs if jail.can_fork() else 1
+        self._jobs = jobs
         self._lost = lost
+        self._alone_here = not jail.can_fork() or (jobs == 1 and not apart)
 
-    def work_off(self, tasks: Iterable[Task]) -> Iterator[Result]:
+    def work_off(self, tasks: Iterable[Task]) -> Generator[Result, None, None]:
         """Give the results as they come, in any order."""
-        if self._jobs == 1:
+        if self._alone_here:
             yield from map(self._work, tasks)
             return
         waiting = iter(tasks)
@@ -55,7 +60,7 @@ class Crew(Generic[Task, Result]):
     def _with_a_pool(self, waiting: Iterator[Task], in_hand: list[Task]) -> Iterator[Result]:
         """Work until nothing is left, or a process dies: then what it and others had is left in `in_hand`."""
         # A pool breaks while tasks are handed to it as well as while results are waited for.
-        with self._pool(self._jobs) as pool, suppress(BrokenProcessPool):
+        with self._pool(self._jobs) as pool, suppress(BrokenProcessPool), _hands_that_end_with_this():
             futures: dict[Future[Result], Task] = {}
             while True:
                 for task in islice(waiting, self._jobs * WAITING_PER_HAND - len(futures)):
@@ -69,7 +74,7 @@ class Crew(Generic[Task, Result]):
                     yield result
 
     def _alone(self, task: Task) -> Result:
-        with self._pool(1) as pool:
+        with self._pool(1) as pool, _hands_that_end_with_this():
             future: Future[Result] = pool.submit(_do, task)
             try:
                 return future.result()
@@ -81,6 +86,17 @@ class Crew(Generic[Task, Result]):
         return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(self._work, os.getpid()))
 
 
+@contextmanager
+def _hands_that_end_with_this() -> Iterator[None]:
+    """Kill the hands when this block is left in a hurry: what they have in hand may take long, or for ever."""
+    try:
+        yield
+    except BaseException:
+        for hand in multiprocessing.active_children():
+            hand.kill()
+        raise
+
+
 class _Hand:
     """What a forked process does with each task: set once, right after the fork."""
 
@@ -89,6 +105,8 @@ class _Hand:
 
 def _begin(work: Callable[[Any], Any], parent: int) -> None:
     _Hand.work = work
+    # Ctrl-C reaches every process of the terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_go_with, args=(parent,), daemon=True).start()
 
 

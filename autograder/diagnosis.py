@@ -30,6 +30,11 @@ class Diagnostician:
         self._families = Families(course)
         self._known: dict[str, KnownAnswers] = {}
 
+    def prepare(self, exercises: Iterable[str]) -> None:
+        """Read the families of these exercises. Raises FamilyError."""
+        for exercise in exercises:
+            self._families.of(exercise)
+
     def explain(self, exercise: str, learner: Learner) -> list[Diagnosis]:
         """Name the faults that the learner's module shows, the one seen on the smallest probe first; or none.
 

@@ -7,21 +7,18 @@ Exceptions:
 from __future__ import annotations
 
 import copy
-import hashlib
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from importlib import metadata
-from pathlib import Path
-from typing import Any
+from contextlib import closing, contextmanager
 
-import msgspec
-
+from autograder.circumstances import with_circumstances
 from autograder.counterexample import cut
-from autograder.course import FILE_NAME, Course, Exercise
+from autograder.course import Course, Exercise
+from autograder.crew import Crew
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
+from autograder.faults.shelf import FamilyError
+from autograder.fingerprint import Fingerprint
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
@@ -29,9 +26,6 @@ from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.wire import Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
 from autograder.submission import Refused, Submission
-
-OWN_FOLDER = Path(__file__).parent
-PACKAGES = ("attention-by-hand", "numpy", "torch", "pytest", "hypothesis")
 
 
 class GradingError(Exception):
@@ -51,16 +45,29 @@ def grade_all(
     *,
     receive: Callable[[Report], None],
     trust: bool = False,
+    jobs: int = 1,
+    apart: bool = False,
 ) -> None:
-    """Grade submissions one after the other and hand over each report as it is ready.
+    """Grade submissions and hand over each report as it is ready.
 
+    With several `jobs`, that many are graded at once by forks of this process, and reports come in any order; with
+    `apart` there is a fork for one job too, so that a death while grading costs one submission and not the run.
     With `trust`, learner code also runs where layers of the jail are missing; the reports name those that held.
 
     Raises:
         GradingError: when the jail is incomplete, or the hidden files lie where learner code can read them.
 
     """
-    running_grader(course, lambda grader, checks: grader.grade_each(submissions, checks, receive), trust=trust)
+
+    def body(grader: Grader, checks: Checks) -> None:
+        hands = grader.lent() if jobs > 1 or apart else grader
+        crew = Crew(lambda one: hands.grade(one, checks), jobs=jobs, lost=grader.lost, apart=apart)
+        # Closed at once where `receive` is interrupted: otherwise the hands would go on until they are done.
+        with closing(crew.work_off(submissions)) as reports:
+            for report in reports:
+                receive(report)
+
+    running_grader(course, body, trust=trust)
 
 
 def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
@@ -84,7 +91,8 @@ class Grader:
         self._trust = trust
         self._references = References(course)
         self.diagnostician = Diagnostician(course)
-        self._fingerprint = _fingerprint_of(course)
+        self._insist_on_families()
+        self._fingerprint = Fingerprint(course)
         self._libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
         self._starter: Starter = starter_for(self._libraries)
 
@@ -96,6 +104,13 @@ class Grader:
         """End every process of the run."""
         self._starter.close()
 
+    def _insist_on_families(self) -> None:
+        """Read every family before the work: one that is broken must not cost those who fail a check."""
+        try:
+            self.diagnostician.prepare(exercise.name for exercise in self._course.exercises)
+        except FamilyError as error:
+            raise GradingError(f"{error}; mend it, or take the file away") from error
+
     def lent(self) -> Grader:
         """Give a grader for forks of this process: all is loaded, and the fork server stays this one's to end."""
         for exercise in self._course.exercises:
@@ -104,17 +119,18 @@ class Grader:
         lent._starter = Borrowed(self._starter)
         return lent
 
-    def grade_each(
-        self, submissions: Iterable[Submission | Refused], checks: Checks, receive: Callable[[Report], None]
-    ) -> None:
-        """Grade submissions one after the other, and hand over each report."""
-        for submission in submissions:
-            receive(self.grade(submission, checks))
+    def lost(self, submission: Submission | Refused) -> Report:
+        """Give the report of a submission that was the death of its grader, twice."""
+        report = self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
+        return with_circumstances(report, submission, self._course)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
+        return with_circumstances(self._marks(submission, checks), submission, self._course)
+
+    def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission, submission.reason)
+            return self._not_graded(submission.id, submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -122,12 +138,12 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission, f"the grader failed: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission, f"the grader failed twice: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
@@ -136,14 +152,13 @@ class Grader:
         return Report(
             submission=submission.id,
             status="graded",
-            fingerprint=self._fingerprint_with(submission),
+            fingerprint=self._fingerprint.of(submission),
             isolation=list(desk.layers),
             points=self._course.points,
             earned=sum(result.earned for result in results),
             seconds=round(time.perf_counter() - started, 3),
             exercises=results,
             extra_files=list(submission.extra),
-            **_circumstances(submission, self._course),
         )
 
     @contextmanager
@@ -176,43 +191,8 @@ class Grader:
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, submission: Submission | Refused, reason: str) -> Report:
-        return Report(
-            submission=submission.id,
-            status="not_graded",
-            reason=reason,
-            points=self._course.points,
-            **_circumstances(submission, self._course),
-        )
-
-    def _fingerprint_with(self, submission: Submission) -> str:
-        digest = self._fingerprint.copy()
-        for name, source in sorted(submission.modules.items()):
-            _feed(digest, name, source)
-        for name, problem in sorted(submission.problems.items()):
-            _feed(digest, name, problem.encode("utf-8", "replace"))
-        return f"sha256:{digest.hexdigest()}"
-
-
-def _circumstances(submission: Submission | Refused, course: Course) -> dict[str, Any]:
-    """Give what a report says of who handed in and when, none of which has a part in the marks."""
-    if isinstance(submission, Refused):
-        return {"learner_name": submission.learner_name}
-    return {
-        "learner_name": submission.learner_name,
-        "handed_in": submission.handed_in.isoformat() if submission.handed_in else None,
-        "late": _lateness(submission, course),
-        "notes": list(submission.notes),
-    }
-
-
-def _lateness(submission: Submission, course: Course) -> bool | None:
-    """Say whether the platform calls it late, or something in it came after the date that the course sets."""
-    if submission.late or submission.handed_in is None:
-        return submission.late
-    due = [course.due_of(exercise) for exercise in course.exercises if exercise.name in submission.modules]
-    dates = [date for date in due if date is not None]
-    return any(submission.handed_in > date for date in dates) if dates else submission.late
+    def _not_graded(self, identifier: str, reason: str) -> Report:
+        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
@@ -252,35 +232,3 @@ def _insist_on_hidden_files(course: Course) -> None:
 
 def _incomplete(missing: JailMissing) -> str:
     return f"the jail is not complete on this machine ({missing}); --trust grades without what is missing"
-
-
-def _fingerprint_of(course: Course) -> hashlib._Hash:
-    digest = hashlib.sha256()
-    # Not the whole course: where it lies, what it is called and when it is due have no part in a mark.
-    exercises = [msgspec.structs.replace(exercise, due=None) for exercise in course.exercises]
-    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
-    for exercise in course.exercises:
-        for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):
-            if path.is_file():
-                _feed(digest, path.name, path.read_bytes())
-        for name, source in sorted(course.stand_in_sources(exercise).items()):
-            _feed(digest, name, source)
-    for path in sorted(OWN_FOLDER.rglob("*.py")):
-        _feed(digest, path.relative_to(OWN_FOLDER).as_posix(), path.read_bytes())
-    for name in PACKAGES:
-        _feed(digest, name, _version_of(name).encode())
-    _feed(digest, "python", platform.python_version().encode())
-    return digest
-
-
-def _version_of(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "none"
-
-
-def _feed(digest: hashlib._Hash, name: str, data: bytes) -> None:
-    # Lengths first, so that no two sets of files read the same.
-    digest.update(f"{name} {len(data)}\n".encode("utf-8", "replace"))
-    digest.update(data)

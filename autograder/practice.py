@@ -13,6 +13,8 @@ from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError, has_module, read_submission
 
+_INTRODUCED = {"en": "The contract says: ", "zh": "题目规定："}
+
 
 def learner_folder(chosen: Path | None, course: Course) -> Path:
     """Give the folder with the learner's modules: `chosen`, else this one, ./exercises, or the course's own.
@@ -41,15 +43,18 @@ def is_hidden(exercise: Exercise, course: Course) -> bool:
     return course.suite_of(exercise).is_file() and course.solution_of(exercise).is_file()
 
 
-def contract_sentence(hint: str, course: Course) -> str:
-    """Quote the sentence of the contract that a hint id such as "softmax.shift" points at, or give nothing."""
+def contract_sentence(hint: str, course: Course, language: str = "en") -> str:
+    """Quote the sentence of the contract that a hint id such as "softmax.shift" points at, or give nothing.
+
+    `language` is one of `autograder.course.LANGUAGES`; what the contract does not say in it is not quoted.
+    """
     exercise, _, key = hint.partition(".")
-    file = course.paths.exercises / "contract" / f"{exercise}.en.toml"
+    file = course.paths.exercises / "contract" / f"{exercise}.{language}.toml"
     try:
         sentence = tomllib.loads(file.read_text(encoding="utf-8")).get(key)
     except (OSError, ValueError):
         return ""
-    return f"The contract says: {sentence}" if sentence else ""
+    return f"{_INTRODUCED[language]}{sentence}" if sentence else ""
 
 
 def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list[ExerciseResult]:

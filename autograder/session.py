@@ -68,7 +68,7 @@ class Checks:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
         learner = desk.learner(exercise)
-        items = sorted(self._items.get(exercise, []), key=lambda item: item.name not in first)
+        items = sorted(self._items.get(exercise, []), key=lambda item: _name_of(item) not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:

@@ -157,6 +157,14 @@ def test_of_what_is_not_written_yet_or_ends_nothing_is_said(explained, body):
     assert explained(body) == []
 
 
+def test_what_is_not_written_yet_is_no_mistake_even_where_a_fault_says_so_too(small_course, explained):
+    refusing = {"return doubled if MORE_IGNORED in faults": "return refused(more, doubled) if MORE_IGNORED in faults"}
+    refused = "def refused(more, doubled):\n    if more:\n        raise NotImplementedError\n    return doubled\n\n\n"
+    course = small_course({"faults/double.py": {**refusing, "def factor_of": f"{refused}def factor_of"}})
+    assert explained("if more:\n    raise NotImplementedError\nreturn numbers * 2", course) == []
+    assert explained("return numbers / 2 + more", course) == ["halved"]
+
+
 def test_of_a_module_without_the_function_nothing_is_said(small_course, learner_of):
     assert Diagnostician(small_course()).explain("double", learner_of("def treble(numbers): return numbers * 3")) == []
 
@@ -296,6 +304,18 @@ def test_what_explaining_took_is_told_without_the_calls(small_course, learner_of
     diagnostician = Diagnostician(small_course())
     body = "import time\ntime.sleep(0.1)\nreturn numbers * 3 + more"
     assert [found.fault for found in diagnostician.explain("double", learner_of(module(body)))] == ["tripled"]
+    assert 0 < diagnostician.own_seconds < 0.1
+
+
+def test_what_the_family_takes_for_its_pairs_is_left_out_too(small_course, learner_of):
+    slow = "    until = process_time() + 0.1\n    while len(faults) == 2 and process_time() < until:\n        pass\n"
+    changes = {
+        "    _calls.append(1)\n": slow,
+        "import numpy as np\n": "from time import process_time\n\nimport numpy as np\n",
+    }
+    diagnostician = Diagnostician(small_course({"faults/double.py": changes}))
+    learner = learner_of(module("return np.minimum(np.abs(numbers), 100) * 2 + more"))
+    assert len(diagnostician.explain("double", learner)) == 2
     assert 0 < diagnostician.own_seconds < 0.1
 
 

@@ -184,3 +184,13 @@ def test_a_hint_is_the_sentence_of_the_contract_that_it_points_at(course):
     assert contract_sentence("softmax.other", course) == ""
     assert contract_sentence("attention.shift", course) == ""
     assert contract_sentence("", course) == ""
+
+
+def test_a_hint_is_quoted_in_the_language_that_is_asked_for(course):
+    folder = course.paths.exercises / "contract"
+    folder.mkdir(parents=True)
+    (folder / "softmax.en.toml").write_text('shift = "A constant changes nothing."\ntop = "Ties are equal."\n')
+    (folder / "softmax.zh.toml").write_text('shift = "加上常数，结果不变。"\n', encoding="utf-8")
+    assert contract_sentence("softmax.shift", course, "zh") == "题目规定：加上常数，结果不变。"
+    assert contract_sentence("softmax.shift", course, language="en") == "The contract says: A constant changes nothing."
+    assert contract_sentence("softmax.top", course, "zh") == ""

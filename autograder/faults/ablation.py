@@ -12,7 +12,7 @@ SCALE_MISSING = Fault(
     "scale_missing",
     place="scale",
     en="The scores are not divided by the root of d_k, so these are not the weights that attention has.",
-    zh="分数没有除以 d_k 的平方根，得到的就不是 attention 真正的权重。",
+    zh="分数没有除以 d_k 的平方根，得到的就不是注意力真正的权重。",
     seen_in=("delzac/cntkx#10",),
 )
 SCALED_BY_D_K = Fault(
@@ -33,7 +33,7 @@ SOFTMAX_OVER_QUERIES = Fault(
     "softmax_over_queries",
     place="softmax axis",
     en="The softmax runs along the queries, so that they compete for a key. Who shares out a weight of 1 among whom?",
-    zh="softmax 沿着 query 的轴计算，成了各个 query 争抢同一个 key。总和为 1 的权重，是谁分给谁的？",
+    zh="softmax 沿着查询的轴计算，成了各个查询争抢同一个 key。总和为 1 的权重，是谁分给谁的？",
     seen_in=("spdlearn/spd_learn#28",),
 )
 MAXIMUM_KEPT = Fault(
@@ -65,8 +65,8 @@ DIVIDED_BY_WHAT_IS_LEFT = Fault(
     place="removal",
     en="The rest is renormalised by 1 - w. Where w is nearly 1 that difference has hardly a digit left, and where w is "
     "1 to the last bit it is 0: the scores still know what the weights have forgotten.",
-    zh="用 1 - w 来重新归一化。w 接近 1 时，这个差几乎没有有效数字；w 精确到最后一位都是 1 时，它就是 0。权重里丢掉的，"
-    "分数里还有。",
+    zh="用 1 - w 来重新归一化。w 接近 1 时，这个差几乎没有有效数字；w 直到最后一位都是 1 时，这个差就是 0。"
+    "权重里已经丢掉的，分数里还留着。",
 )
 KEY_ZEROED = Fault(
     "key_zeroed",
@@ -94,33 +94,33 @@ WEIGHT_TIMES_DISTANCE = Fault(
     place="removal",
     en="The effect is taken to be the weight times the distance of the value from the output. That is how far the "
     "output moves when the share of the key is handed to the output itself. Who should get it?",
-    zh="把权重乘以 value 到输出的距离当成了影响。那等于把这个 key 的一份按原来的输出补上，应该由谁来分这一份？",
+    zh="把权重乘以 value 到输出的距离当成了影响。那等于把空出来的一份交给了原来的输出。这一份其实应该由谁来分？",
 )
 ONE_AFTER_ANOTHER = Fault(
     "one_after_another",
     place="removal",
     en="Keys that were tried before stay away, so that each is missed together with all before it. What must happen to "
     "the mask before the next key is tried?",
-    zh="前面试过的 key 没有放回去，于是每次少掉的不止一个。试下一个 key 之前，遮罩应该先怎样？",
+    zh="前面试过的 key 没有放回去，于是每次少掉的不止一个。试下一个 key 之前，遮罩要先怎样？",
 )
 PUT_BACK_AS_READABLE = Fault(
     "put_back_as_readable",
     place="removal",
     en="After a key was tried its column becomes True for every query, also for those that could not read it before.",
-    zh="试完一个 key，就把它那一列全部设成 True，原来不许读它的 query 也能读了。",
+    zh="试完一个 key，就把它那一列全部设成 True，原来不许读它的查询也能读了。",
 )
 MASK_FORGOTTEN = Fault(
     "mask_forgotten",
     place="removal",
     en="The second reading leaves out the key but forgets `allowed`, so that a query suddenly reads what it may not.",
-    zh="第二次读的时候只去掉了那个 key，却忘了 `allowed`，query 突然读到了本来不许读的内容。",
+    zh="第二次读的时候只去掉了那个 key，却忘了 `allowed`，查询突然读到了本来不许读的内容。",
 )
 ONLY_KEY_WITHOUT_EFFECT = Fault(
     "only_key_without_effect",
     place="nothing left",
     en="Where the key was the only one, the output is taken to stay as it is. What does a query read that may read "
     "nothing?",
-    zh="拿走唯一可读的 key 时，把输出当成没有变。什么都读不到的 query，输出是什么？",
+    zh="拿走唯一可读的 key 时，把输出当成没有变。什么都读不到的查询，输出是什么？",
 )
 NAN_WITHOUT_THE_ONLY_KEY = Fault(
     "nan_without_the_only_key",
@@ -134,15 +134,14 @@ UNIFORM_WITHOUT_THE_ONLY_KEY = Fault(
     place="nothing left",
     en="Taking away the only readable key leaves a row of equal scores (filled with a finite number), and the query "
     "reads the mean of all values, which it may not.",
-    zh="唯一可读的 key 被拿走后，一行分数全填成了同一个有限的数，于是 query 读到了所有 value 的平均值，"
-    "可它们都不许读。",
+    zh="唯一可读的 key 被拿走后，一行分数全填成了同一个有限的数，于是查询读到了所有 value 的平均值，可这些它都不许读。",
     seen_in=("pytorch/pytorch#103963",),
 )
 NAN_IN_FULLY_MASKED_ROWS = Fault(
     "nan_in_fully_masked_rows",
     place="fully masked row",
     en="A row in which nothing may be read comes back as NaN. How far can an output move that was 0 from the start?",
-    zh="整行都不许读的 query 得到了 NaN。输出一开始就是 0，还能移动多远？",
+    zh="整行都不许读的查询得到了 NaN。输出一开始就是 0，还能移动多远？",
     seen_in=("patrick-kidger/equinox#274",),
 )
 SQUARED_DISTANCE = Fault(
@@ -180,13 +179,13 @@ ONE_NORM_FOR_ALL_QUERIES = Fault(
     "one_norm_for_all_queries",
     place="norm",
     en="One norm is taken of all queries together. Along which axis is a single output row measured?",
-    zh="对所有 query 一起只求了一个范数。单独一行输出应该沿哪个轴来量？",
+    zh="对所有查询一起只求了一个范数。单独一行输出应该沿哪个轴来量？",
 )
 KEYS_BY_QUERIES = Fault(
     "keys_by_queries",
     place="result",
     en="The effects come back with the keys in the rows. The contract asks for a row for each query.",
-    zh="返回的结果里，行是 key，列是 query。题目要求每个 query 占一行。",
+    zh="返回的结果里，行是 key，列是查询。题目要求每个查询占一行。",
 )
 RELATIVE_TO_THE_OUTPUT = Fault(
     "relative_to_the_output",
@@ -199,7 +198,7 @@ POLARITY_INVERTED = Fault(
     "polarity_inverted",
     place="mask",
     en="The mask is read the other way round. In this course True means that the query may read the key.",
-    zh="遮罩读反了。本课程里 True 表示这个 query 可以读这个 key。",
+    zh="遮罩读反了。本课程里 True 表示这个查询可以读这个 key。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "lucidrains/x-transformers#174"),
 )
 MASK_WITHOUT_EFFECT = Fault(
@@ -238,7 +237,7 @@ LEADING_DIMENSIONS_OF_THE_QUERY = Fault(
     "leading_dimensions_of_the_query",
     place="leading dimensions",
     en="The result has room for the leading dimensions of the query only. Keys and values may have more of them.",
-    zh="结果只按 query 前面的维度留了位置，而 key 和 value 前面的维度可以更多。",
+    zh="结果只按 query 的前导维度留了位置，而 key 和 value 的前导维度可以更多。",
 )
 MASK_OVERWRITTEN = Fault(
     "mask_overwritten",
@@ -272,7 +271,7 @@ MASK_DTYPE_NOT_CHECKED = Fault(
     place="refusal",
     en="A mask that is not boolean is taken as one. An additive mask of 0 and -inf means the opposite of what it is "
     "taken for.",
-    zh="不是布尔型的遮罩也照收不误。由 0 和 -inf 组成的加法遮罩，意思正好会被读反。",
+    zh="不是布尔型的遮罩也照收不误。由 0 和 -inf 组成的加性遮罩，意思正好会被读反。",
     seen_in=("pytorch/pytorch#92554",),
 )
 SIZES_NOT_CHECKED = Fault(
@@ -280,7 +279,7 @@ SIZES_NOT_CHECKED = Fault(
     place="refusal",
     en="Sizes that do not fit are left to the matrix product, whose error is no ValueError and does not say whether "
     "d_k or n_keys is wrong.",
-    zh="尺寸对不上时全靠矩阵乘法自己报错，既不是 ValueError，也说不清错的是 d_k 还是 n_keys。",
+    zh="大小对不上时全靠矩阵乘法自己报错，既不是 ValueError，也说不清错的是 d_k 还是 n_keys。",
 )
 
 _buffer: dict[tuple[Any, ...], Tensor] = {}

@@ -62,7 +62,7 @@ SCALE_MULTIPLIED = Fault(
     place="scale",
     en="The scores are multiplied by the root of d_k, so they grow apart instead of coming closer. Is what you keep "
     "the root or one over the root?",
-    zh="分数乘上了 d_k 的平方根，彼此拉得更开而不是更近。你存下来的是平方根，还是它的倒数？",
+    zh="分数乘上了 d_k 的平方根，彼此没有靠近，反而拉得更开。你存下来的是平方根，还是它的倒数？",
     seen_in=("esceptico/perceiver-io#9",),
 )
 SCALED_AFTER_THE_PRODUCT = Fault(
@@ -94,7 +94,7 @@ SOFTMAX_OVER_QUERIES = Fault(
     place="softmax axis",
     en="The softmax runs over the queries, so the queries compete for a key. Who is to share out a total of 1, and "
     "among whom?",
-    zh="softmax 沿着 query 的轴计算，成了各个 query 争抢同一个 key。总和为 1 的权重，是谁分给谁的？",
+    zh="softmax 沿着查询的轴计算，成了各个查询争抢同一个 key。总和为 1 的权重，是谁分给谁的？",
     seen_in=("labmlai/annotated_deep_learning_paper_implementations#146", "spdlearn/spd_learn#28"),
 )
 SOFTMAX_OVER_AXIS_ONE = Fault(
@@ -102,7 +102,7 @@ SOFTMAX_OVER_AXIS_ONE = Fault(
     place="softmax axis",
     en="The softmax runs over axis 1 whatever the shape: the keys of a matrix, but the queries of a batch and the "
     "heads of a batch with heads. From which end can the axis of the keys be counted?",
-    zh="不管形状如何，softmax 总是沿第 1 轴计算：矩阵的第 1 轴是 key，有了 batch 就是 query，再有头就成了头。"
+    zh="不管形状如何，softmax 总是沿第 1 轴计算：矩阵的第 1 轴是 key，有了 batch 就是查询，再有头就成了头。"
     "key 的轴从哪一头数才不会变？",
     seen_in=("jadore801120/attention-is-all-you-need-pytorch#52", "PetrochukM/PyTorch-NLP#2"),
 )
@@ -149,7 +149,7 @@ POLARITY_INVERTED = Fault(
     place="polarity",
     en="The mask is read the other way round: what should be hidden is read, and the reverse. In this course True "
     "means that the query may read the key; in nn.MultiheadAttention it means the opposite.",
-    zh="遮罩读反了：该遮住的读到了，该读的反被遮住。本课程里 True 表示这个 query 可以读这个 key，"
+    zh="遮罩读反了：该遮住的读到了，该读的反被遮住。本课程里 True 表示这个查询可以读这个 key，"
     "nn.MultiheadAttention 的约定正好相反。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "pytorch/pytorch#170415"),
 )
@@ -197,7 +197,7 @@ MASKED_EXPONENTIALS_DROPPED = Fault(
     place="masking",
     en="Masked scores are exponentiated first and dropped afterwards. Where such an exponential overflows, its "
     "gradient is 0 times infinity, NaN: what can be hidden before the exponential?",
-    zh="被遮住的分数先取了指数，然后才丢掉。指数一旦溢出，它的梯度就是 0 乘无穷大，即 NaN：在取指数之前，"
+    zh="被遮住的分数先取了指数，然后才丢掉。指数一旦溢出，它的梯度就是 0 乘无穷大，也就是 NaN：在取指数之前，"
     "可以先遮住什么？",
 )
 MINUS_INFINITY_ADDED = Fault(
@@ -205,7 +205,7 @@ MINUS_INFINITY_ADDED = Fault(
     place="masking",
     en="-inf is added to the scores, not put in their place, so autograd keeps the path to them, and a fully masked "
     "row sends NaN along it even where the output has been put right.",
-    zh="-inf 是加到分数上的，而不是代替分数，autograd 于是保留着通往这些分数的路。整行被遮住时，就算输出补救好了，"
+    zh="-inf 是加到分数上的，没有取代分数，autograd 于是保留着通往这些分数的路。整行被遮住时，就算输出补救好了，"
     "NaN 还是会沿着这条路传回去。",
     seen_in=("Xilinx/brevitas#1591", "pytorch/pytorch#23156"),
 )
@@ -242,7 +242,7 @@ FILLED_WITH_MINUS_10000 = Fault(
     place="masking",
     en="Masked scores become -10000. It fits float16, but a real score may lie below it, and then the query reads "
     "what is hidden from it.",
-    zh="被遮住的分数换成了 -10000。float16 装得下它，但真实的分数可能更低，那时 query 读到的就是本该遮住的内容。",
+    zh="被遮住的分数换成了 -10000。float16 装得下它，但真实的分数可能更低，那时查询读到的就是本该遮住的内容。",
     seen_in=("huggingface/transformers#3181", "nntrainer/nntrainer#4333"),
 )
 TEN_THOUSAND_LESS_IN_HALF_PRECISION = Fault(
@@ -257,8 +257,8 @@ UNTREATED_WHERE_NOTHING_IS_LEFT = Fault(
     place="fully masked row",
     en="A fully masked row is left to the softmax: among -inf it divides 0 by 0, which is NaN, among finite numbers it "
     "reads everything. What does a query read when it may read nothing?",
-    zh="整行被遮住时没有单独处理，全交给了 softmax：都是 -inf 时算的是 0 除以 0，即 NaN；都是有限的数时又全读到了。"
-    "什么都不许读的 query，读到的应该是什么？",
+    zh="整行被遮住时没有单独处理，全交给了 softmax：都是 -inf 时算的是 0 除以 0，也就是 NaN；都是有限的数时又全读到了。"
+    "什么都不许读的查询，读到的应该是什么？",
     seen_in=("pytorch/pytorch#103963", "pytorch/pytorch#25110", "patrick-kidger/equinox#274"),
 )
 UNIFORM_WHERE_NOTHING_IS_LEFT = Fault(
@@ -266,8 +266,8 @@ UNIFORM_WHERE_NOTHING_IS_LEFT = Fault(
     place="fully masked row",
     en="A fully masked row reads the mean of all values: every score was filled with the same finite number, so all "
     "weights are alike. What does a query read when it may read nothing?",
-    zh="整行被遮住的 query 读到了所有 value 的平均值：每个分数都填成了同一个有限的数，权重自然都一样。"
-    "什么都不许读的时候，读到的应该是什么？",
+    zh="整行被遮住的查询读到了所有 value 的平均值：每个分数都填成了同一个有限的数，权重自然都一样。什么都不许读的时候，"
+    "读到的应该是什么？",
     seen_in=("huggingface/transformers#27114", "pytorch/pytorch#24816"),
 )
 ZERO_WHERE_ANYTHING_IS_MASKED = Fault(
@@ -290,7 +290,7 @@ MASK_OF_THE_QUERIES = Fault(
     place="axis of the mask",
     en="With as many queries as keys, a mask of the keys is laid along the queries, so whole queries go silent. "
     "Which axis of the scores are the keys on?",
-    zh="query 和 key 一样多时，本该作用在 key 上的遮罩放到了 query 的轴上，于是整个整个的 query 什么都读不到。"
+    zh="查询和 key 一样多时，本该作用在 key 上的遮罩放到了查询的轴上，于是整个整个的查询什么都读不到。"
     "key 在分数的哪一个轴上？",
     seen_in=("lucidrains/x-transformers#174", "hyunwoongko/transformer#32"),
 )
@@ -343,7 +343,7 @@ LEADING_DIMENSIONS_MUST_AGREE = Fault(
     place="leading dimensions",
     en="Leading dimensions that differ are refused, also where they broadcast: one set of keys for many queries is "
     "legal.",
-    zh="前面的维度只要不同就会报错，能广播的也不行：很多 query 共用一组 key 是合法的。",
+    zh="前导维度只要不同就会报错，能广播的也不行：很多查询共用一组 key 是合法的。",
     seen_in=("pytorch/pytorch#64888",),
 )
 WEIGHTS_WITHOUT_THE_DIMENSIONS_OF_THE_VALUES = Fault(
@@ -351,7 +351,7 @@ WEIGHTS_WITHOUT_THE_DIMENSIONS_OF_THE_VALUES = Fault(
     place="leading dimensions",
     en="The weights have the leading dimensions of query and key, not those that only the values have. The exercise "
     "asks for all three together.",
-    zh="权重前面的维度只来自 query 和 key，少了只有 value 才有的那些。题目要求的是三者一起广播。",
+    zh="权重的前导维度只来自 query 和 key，少了只有 value 才有的那些。题目要求的是三者一起广播。",
 )
 BATCH_OF_ONE_DROPPED = Fault(
     "batch_of_one_dropped",
@@ -373,14 +373,15 @@ MASK_DTYPE_NOT_CHECKED = Fault(
     place="refusal of masks",
     en="A mask that is not boolean is accepted. An additive one (0 and -inf) or one of 0 and 1 would be read in ways "
     "that nobody meant.",
-    zh="不是布尔型的遮罩也照收不误。加法遮罩（0 和 -inf）或者 0/1 遮罩，就可能被读成谁也没想到的意思。",
+    zh="不是布尔型的遮罩也照收不误。由 0 和 -inf 组成的加性遮罩，或者由 0 和 1 组成的遮罩，"
+    "就可能被读成谁也没想到的意思。",
     seen_in=("pytorch/pytorch#92554", "pytorch/pytorch#24180"),
 )
 WHOLE_NUMBERS_ACCEPTED_AS_A_MASK = Fault(
     "whole_numbers_accepted_as_a_mask",
     place="refusal of masks",
     en="A floating mask is refused, but one of whole numbers is not. Ask what the mask is, not what it is not.",
-    zh="浮点遮罩被拒绝了，整数遮罩却没有。要检查的是遮罩是什么，而不是它不是什么。",
+    zh="浮点遮罩会报错，整数遮罩却不会。要问的是遮罩是什么，而不是它不是什么。",
     seen_in=("pytorch/pytorch#24180",),
 )
 SIZES_NOT_CHECKED = Fault(
@@ -388,7 +389,7 @@ SIZES_NOT_CHECKED = Fault(
     place="refusal of sizes",
     en="Sizes that do not fit are left to the product of matrices, whose error is no ValueError and does not say "
     "whether d_k or n_keys is wrong.",
-    zh="尺寸对不上时全靠矩阵乘法自己报错，既不是 ValueError，也说不清错的是 d_k 还是 n_keys。",
+    zh="大小对不上时全靠矩阵乘法自己报错，既不是 ValueError，也说不清错的是 d_k 还是 n_keys。",
     seen_in=("pytorch/pytorch#193728",),
 )
 

@@ -17,13 +17,13 @@ SCALED_BY_D_K = Fault(
     "scaled_by_d_k",
     place="scale",
     en="The dot products are divided by d_k itself. Look again at what stands in front of the 2 in the table.",
-    zh="点积除以了 d_k 本身。再看看表格里 2 的前面还有什么。",
+    zh="点积除以了 d_k 本身。再看看表格里，2 的前面还有什么字。",
 )
 SCALED_BY_THE_ROOT_OF_TWO = Fault(
     "scaled_by_the_root_of_two",
     place="scale",
     en="The dot products are always divided by the root of 2, as in the example. Where does its 2 come from?",
-    zh="不管 query 有多宽，点积总是除以根号 2。例子里的 2 是什么的大小？",
+    zh="不管查询有多宽，点积总是除以根号 2。例子里的这个 2 是从哪儿来的？",
 )
 SCALED_BY_THE_ROOT_OF_N = Fault(
     "scaled_by_the_root_of_n",
@@ -43,14 +43,14 @@ VALUES_COMPARED = Fault(
     "values_compared",
     place="what the query is compared with",
     en="The query is compared with the values instead of the keys. What does each of the two say about its position?",
-    zh="query 去和 value 比了，而不是和 key 比。key 和 value 各自说明了这个位置的什么？",
+    zh="查询去和 value 比了，而不是和 key 比。key 和 value 各自说明了这个位置的什么？",
 )
 KEYS_READ_BY_COLUMNS = Fault(
     "keys_read_by_columns",
     place="what the query is compared with",
     en="The query meets the columns of `keys` instead of its rows. In the example both are alike, and as soon as n is "
     "not d_k it is an error: which axis counts the keys?",
-    zh="query 乘的是 `keys` 的列，而不是行。例子里行和列恰好一样，n 不等于 d_k 时就会报错：key 是沿哪个轴排的？",
+    zh="查询乘的是 `keys` 的列，而不是行。例子里行和列恰好一样，n 不等于 d_k 时就会报错：key 是沿哪个轴排的？",
 )
 NO_SHIFT = Fault(
     "no_shift",
@@ -84,7 +84,7 @@ ROUNDED_TO_THREE_DECIMALS = Fault(
     place="precision",
     en="The weights are rounded on the way, as they are printed in the table. What is lost there is missing in the "
     "output too.",
-    zh="中途把权重四舍五入成了表格里印的三位小数。丢掉的部分，输出里也就没有了。",
+    zh="权重在中途就四舍五入了，成了表格里印的三位小数。丢掉的部分，输出里也就没有了。",
 )
 HALF_THE_DIGITS = Fault(
     "half_the_digits",
@@ -117,7 +117,7 @@ MEAN_OF_THE_VALUES = Fault(
     place="what is read",
     en="The weighted values are averaged once more, so the output is too small by the factor n. The weights sum to 1: "
     "what is left to divide?",
-    zh="加权之后的 value 又求了一次平均，输出因此小了 n 倍。权重的和已经是 1，还需要再除吗？",
+    zh="加权之后又求了一次平均，输出因此只剩下 1/n。权重的和已经是 1，还需要再除吗？",
 )
 NOT_SUMMED = Fault(
     "not_summed",
@@ -143,7 +143,7 @@ VALUE_HANDED_ON = Fault(
     place="results",
     en="With one key its value itself is handed on instead of a new array: whoever writes into the output changes the "
     "caller's values.",
-    zh="只有一个 key 时，直接把那个 value 交了出去，没有新建数组：以后谁改了输出，调用者的 value 也会跟着变。",
+    zh="只有一个 key 时，直接把那个 value 交了出去，没有新建数组：以后谁往输出里写东西，调用者的 value 也会跟着变。",
 )
 INTEGERS_KEPT = Fault(
     "integers_kept",
@@ -184,7 +184,7 @@ ONLY_THE_WIDTHS_CHECKED = Fault(
     "only_the_widths_checked",
     place="refusal",
     en="The widths of query and keys are compared, but not the numbers of keys and values.",
-    zh="检查了 query 和 key 的宽度，却没有检查 key 和 value 的个数。",
+    zh="检查了查询和 key 的宽度，却没有检查 key 和 value 的个数。",
 )
 
 

@@ -19,7 +19,7 @@ NEXT_TOKEN_READ = Fault(
     place="comparison",
     en="A query may also read the key right after its own position: the diagonal is one step too far. "
     "That key is the answer the model is asked to predict.",
-    zh="查询还能读到自己后面的那一个键，对角线多移了一格。而那个键正是模型要预测的答案。",
+    zh="查询还能读到自己后面的那一个 key，对角线多移了一格。而那个 key 正是模型要预测的答案。",
     seen_in=("TransformerLensOrg/TransformerLens#284",),
 )
 UPPER_TRIANGLE = Fault(
@@ -27,7 +27,7 @@ UPPER_TRIANGLE = Fault(
     place="comparison",
     en="The triangle is the upper one: a query reads itself and what comes after, not what came before. "
     "Which way does time run along a row?",
-    zh="取的是上三角：查询读到的是自己和后面的键，而不是前面的。沿着一行往右走，时间是向前还是向后？",
+    zh="取的是上三角：查询读到的是自己和后面的 key，而不是前面的。沿着一行往右走，时间是向前还是向后？",
     seen_in=("karpathy/nanoGPT#170", "pytorch/tutorials#2250"),
 )
 TRUE_MEANS_BLOCKED = Fault(
@@ -42,7 +42,7 @@ EVERYTHING_READABLE = Fault(
     "everything_readable",
     place="comparison",
     en="Every query may read every key, the later ones too. Which keys must stay hidden from the first query?",
-    zh="每个查询都能读所有的键，连后面的也能。对第一个查询来说，哪些键必须遮住？",
+    zh="每个查询都能读所有的 key，连后面的也能。对第一个查询来说，哪些 key 必须遮住？",
     seen_in=("keras-team/keras#23038", "pytorch/pytorch#99282"),
 )
 TOP_LEFT = Fault(
@@ -50,7 +50,7 @@ TOP_LEFT = Fault(
     place="anchor",
     en="The triangle starts in the top left corner, as if the queries were the first positions. "
     "They are the last ones: which key belongs to the last query?",
-    zh="三角形从左上角开始，好像查询是最前面的几个位置。其实它们是最后面的几个：最后一个查询对应的是哪个键？",
+    zh="三角形从左上角开始，好像查询是最前面的几个位置。其实它们是最后面的几个：最后一个查询对应的是哪个 key？",
     seen_in=("pytorch/pytorch#108108", "ml-explore/mlx#2967", "openvinotoolkit/openvino#36680"),
 )
 TOP_LEFT_UNLESS_ONE = Fault(
@@ -66,28 +66,29 @@ OFFSET_WITH_THE_WRONG_SIGN = Fault(
     place="anchor",
     en="The triangle is moved the wrong way when there are not as many keys as queries: the two sizes are subtracted "
     "in the wrong order. With more keys, should a query read more or less?",
-    zh="键和查询的数目不同时，三角形移错了方向：两个大小相减的顺序反了。键变多了，一个查询能读的应该变多还是变少？",
+    zh="key 和查询不一样多时，三角形移错了方向：两个大小相减的顺序反了。key 变多了，一个查询能读的应该变多还是变少？",
 )
 OFFSET_NEVER_NEGATIVE = Fault(
     "offset_never_negative",
     place="anchor",
     en="With fewer keys than queries the triangle is not moved, so the first queries read keys that come after them. "
     "Is the last query still the one that belongs to the last key?",
-    zh="键比查询少的时候，三角形没有移动，前面的查询就读到了排在自己后面的键。这时和最后一个键对应的，还是最后一个查询吗？",
+    zh="key 比查询少的时候，三角形没有移动，前面的查询就读到了排在自己后面的 key。这时和最后一个 key 对应的，"
+    "还是最后一个查询吗？",
 )
 OFFSET_ONE_TOO_SMALL = Fault(
     "offset_one_too_small",
     place="anchor",
     en="With more keys than queries the triangle stands one step too far to the left, and the last query cannot read "
     "the last key. Count how many keys lie before the first query.",
-    zh="键比查询多的时候，三角形偏左了一格，最后一个查询读不到最后一个键。数一数，第一个查询之前有几个键？",
+    zh="key 比查询多的时候，三角形偏左了一格，最后一个查询读不到最后一个 key。数一数，第一个查询之前有几个 key？",
 )
 HISTORY_HIDDEN = Fault(
     "history_hidden",
     place="history",
     en="The keys before the first query cannot be read: the new tokens see one another and nothing of the cache. "
     "What is the cache kept for?",
-    zh="第一个查询之前的键全都读不到：新的 token 只能看到彼此，看不到缓存里的任何内容。那缓存是为什么留着的？",
+    zh="第一个查询之前的 key 全都读不到：新的 token 只看得到彼此，看不到缓存里的任何内容。那留着缓存做什么？",
     seen_in=("hyprstream/hyprstream#1521",),
 )
 ONE_QUERY_NEEDS_NO_MASK = Fault(
@@ -95,7 +96,7 @@ ONE_QUERY_NEEDS_NO_MASK = Fault(
     place="one query",
     en="A single query gets a mask with one cell, whatever the number of keys. "
     "It may read them all, but the mask still needs a column for each key.",
-    zh="只有一个查询时，不管有几个键，遮罩都只有一格。它确实什么都能读，但每个键仍然要占一列。",
+    zh="只有一个查询时，不管有几个 key，遮罩都只有一格。它确实什么都能读，但每个 key 仍然要占一列。",
     seen_in=("karpathy/nanochat#456",),
 )
 KEYS_IGNORED = Fault(
@@ -110,14 +111,14 @@ ROWS_FOR_ALL_KEYS = Fault(
     place="shape",
     en="The mask has a row for every key, although only the last few positions ask. "
     "Which rows of the whole mask are theirs?",
-    zh="遮罩给每个键都留了一行，其实只有最后几个位置在提问。整张遮罩里，哪几行是它们的？",
+    zh="遮罩给每个 key 都留了一行，其实只有最后几个位置在提问。整张遮罩里，哪几行是它们的？",
 )
 SIZES_SWAPPED = Fault(
     "sizes_swapped",
     place="shape",
     en="The two sizes have changed places: the mask has a row for each key and a column for each query. "
     "Which of the two asks and which is read?",
-    zh="两个大小放反了：每个键占了一行，每个查询占了一列。哪一个在提问，哪一个被读？",
+    zh="两个大小放反了：每个 key 占了一行，每个查询占了一列。是谁在提问，谁被读？",
 )
 LAST_ROWS_OF_NONE = Fault(
     "last_rows_of_none",
@@ -131,25 +132,25 @@ ZERO_KEYS_TAKEN_FOR_NONE = Fault(
     place="default",
     en="With `n_keys=0` the mask gets as many columns as rows: 0 is treated as if no number had been given. "
     "How are 0 and None told apart?",
-    zh="`n_keys=0` 时，遮罩的列数却和行数一样多：0 被当成了没有给出。怎样区分 0 和 None？",
+    zh="`n_keys=0` 时，遮罩的列数却和行数一样多：0 被当成了“没有给”。怎样区分 0 和 None？",
 )
 NONE_NOT_UNDERSTOOD = Fault(
     "none_not_understood",
     place="default",
     en="Leaving out `n_keys` works, passing None ends in an error. A caller who hands its own default on passes None.",
-    zh="省略 `n_keys` 没问题，传入 None 却会报错。调用者把自己的默认值往下传时，传的就是 None。",
+    zh="省略 `n_keys` 没问题，明着传入 None 却会报错。别的函数把自己的默认值原样往下传时，传来的就是 None。",
 )
 NEGATIVE_ACCEPTED = Fault(
     "negative_accepted",
     place="refusal",
     en="A negative size is not refused: an empty mask comes back, and the mistake shows up somewhere else, later.",
-    zh="负的大小没有被拒绝，返回了一个空遮罩，错误要到后面别的地方才暴露出来。",
+    zh="大小为负数却没有报错，返回了一个空遮罩；这个错误要到后来、在别的地方才暴露出来。",
 )
 NEGATIVE_KEYS_ACCEPTED = Fault(
     "negative_keys_accepted",
     place="refusal",
     en="A negative number of queries is refused, a negative number of keys is not.",
-    zh="负的查询数被拒绝了，负的键数却没有。",
+    zh="查询的个数为负会报错，key 的个数为负却不会。",
 )
 ZERO_REFUSED = Fault(
     "zero_refused",
@@ -162,7 +163,7 @@ FEWER_KEYS_REFUSED = Fault(
     "fewer_keys_refused",
     place="fewer keys",
     en="Fewer keys than queries end in an error. The rule still says which key may be read; some rows have none.",
-    zh="键比查询少就报错。规则在这种情况下仍然说得清哪个键可以读，只是有些行一个也没有。",
+    zh="key 比查询少就报错。这种情况下规则照样说得清哪个 key 可以读，只是有些行一个也没有。",
 )
 ROOM_FOR_128 = Fault(
     "room_for_128",
@@ -183,7 +184,7 @@ INTEGERS = Fault(
     place="dtype",
     en="The mask holds the integers 0 and 1. Printed it looks right, but `~` turns both into numbers "
     "that count as True.",
-    zh="遮罩里是整数 0 和 1。打印出来看着没错，可是用 `~` 取反以后，两个都成了算作 True 的数。",
+    zh="遮罩里是整数 0 和 1。打印出来看着没错，可是用 `~` 取反以后，得到的两个数都算 True。",
     seen_in=("pytorch/pytorch#24180", "NVIDIA/flowtron#27"),
 )
 FLOATS = Fault(
@@ -229,7 +230,7 @@ MASK_OF_THE_LAST_CALL = Fault(
     place="kept",
     en="The mask of the call before is used again when the number of queries is the same, also when the number of keys "
     "is not. What does a mask depend on?",
-    zh="只要查询数没变，就接着用上一次调用的遮罩，键数变了也照用。遮罩由哪些东西决定？",
+    zh="只要查询的个数没变，就接着用上一次调用的遮罩，key 的个数变了也照用。遮罩由哪些东西决定？",
     seen_in=("facebookresearch/xformers#655",),
 )
 

@@ -30,7 +30,7 @@ SPLIT_OF_BATCHES_ONLY = Fault(
     place="split dimensions",
     en="Splitting works for three dimensions only. Which axes have to be named, and which may be however many "
     "there are?",
-    zh="拆分只能处理三维的输入。哪些轴需要点名，哪些轴有多少个都可以？",
+    zh="拆分只能处理三维的输入。哪些轴需要指名，哪些轴有多少个都可以？",
 )
 REST_OF_THE_FEATURES_DROPPED = Fault(
     "rest_of_the_features_dropped",
@@ -45,14 +45,14 @@ MERGED_WITHOUT_THE_SWAP = Fault(
     place="merge layout",
     en="The heads are merged by reshaping alone, so that one row mixes several positions. Which axis must stand "
     "beside d_head before the two become one?",
-    zh="合并各个头时只做了变形，结果一行里混进了好几个位置。两个轴合成一个之前，紧挨着 d_head 的应该是哪个轴？",
+    zh="合并各个头时只改了形状，结果一行里混进了好几个位置。两个轴合成一个之前，紧挨着 d_head 的应该是哪个轴？",
     seen_in=("jsbaan/transformer-from-scratch#6", "ajhalthor/Transformer-Neural-Network#4", "meta-pytorch/opacus#825"),
 )
 MERGE_OF_BATCHES_ONLY = Fault(
     "merge_of_batches_only",
     place="merge dimensions",
     en="Merging works for four dimensions only. Which axes have to be named, and which may be however many there are?",
-    zh="合并只能处理四维的输入。哪些轴需要点名，哪些轴有多少个都可以？",
+    zh="合并只能处理四维的输入。哪些轴需要指名，哪些轴有多少个都可以？",
 )
 CONSTRUCTOR_NOT_CHECKED = Fault(
     "constructor_not_checked",
@@ -157,7 +157,7 @@ NO_SCALE = Fault(
     "no_scale",
     place="scale",
     en="The scores are not divided by anything. How does the size of a dot product grow with the number of features?",
-    zh="分数没有除以任何数。特征越多，点积会变得多大？",
+    zh="分数没有除以任何数。特征越多，点积的大小会怎样变？",
     seen_in=("delzac/cntkx#10", "PAIR-code/tiny-transformers#71"),
 )
 ROOT_OF_THE_WHOLE_WIDTH = Fault(
@@ -177,7 +177,7 @@ NORMALISED_OVER_THE_QUERIES = Fault(
     place="softmax axis",
     en="The softmax runs over the queries, so it is the columns of the weights that sum to 1. Who shares out the "
     "attention, the query or the key?",
-    zh="softmax 是沿着 query 的轴做的，所以和为 1 的是权重矩阵的列。分配注意力的是 query 还是 key？",
+    zh="softmax 是沿着查询的轴做的，所以和为 1 的是权重矩阵的列。分配注意力的是查询还是 key？",
 )
 NORMALISED_OVER_THE_HEADS = Fault(
     "normalised_over_the_heads",
@@ -192,7 +192,7 @@ SEQUENCE_TAKEN_FOR_THE_BATCH = Fault(
     place="batch axis",
     en="The first axis is taken for the sequence and the second for the batch, so the sequences of a batch read "
     "each other. Which order has the input here?",
-    zh="把第一个轴当成了序列，第二个轴当成了批次，结果同一批里的不同序列在互相读。这里的输入是什么顺序？",
+    zh="把第一个轴当成了序列，第二个轴当成了 batch，结果同一批里的不同序列在互相读。这里的输入是什么顺序？",
     seen_in=("pytorch/pytorch#122959",),
 )
 QUERY_VIEWED = Fault(
@@ -209,7 +209,7 @@ MASK_READ_THE_OTHER_WAY_ROUND = Fault(
     place="mask polarity",
     en="True is read as blocked. In this course True means that the query may read the key; "
     "`nn.MultiheadAttention` has it the other way round.",
-    zh="把 True 理解成了“遮住”。本课程里 True 表示 query 可以读这个 key，`nn.MultiheadAttention` 的约定正好相反。",
+    zh="把 True 理解成了“遮住”。本课程里 True 表示这个查询可以读这个 key，`nn.MultiheadAttention` 的约定正好相反。",
     seen_in=("rasbt/LLMs-from-scratch#1061", "pytorch/pytorch#170415"),
 )
 MASK_WITHOUT_EFFECT = Fault(
@@ -217,8 +217,8 @@ MASK_WITHOUT_EFFECT = Fault(
     place="mask use",
     en="The mask changes nothing: it is never used, or the result of `masked_fill` is thrown away. Does that "
     "method change its tensor or return another?",
-    zh="mask 完全没有起作用：要么没用到，要么 `masked_fill` 的结果被丢掉了。这个方法是修改原来的张量，还是返回一个"
-    "新的？",
+    zh="遮罩完全没有起作用：要么没用到，要么 `masked_fill` 的结果被丢掉了。"
+    "这个方法是修改原来的张量，还是返回一个新的？",
     seen_in=("lucidrains/flamingo-pytorch#10",),
 )
 MASKED_AFTER_THE_SOFTMAX = Fault(
@@ -234,21 +234,21 @@ ONE_QUERY_SEES_EVERYTHING = Fault(
     place="single query",
     en="Where there is one query only, the mask is passed over. The last position may read everything before it, "
     "but padding is still padding.",
-    zh="只有一个 query 时，mask 被跳过了。最后一个位置确实能读前面的一切，但填充仍然是填充。",
+    zh="只有一个查询时，遮罩被跳过了。最后一个位置确实能读前面的一切，但填充仍然是填充。",
 )
 NOTHING_READABLE_TAKEN_FOR_NO_MASK = Fault(
     "nothing_readable_taken_for_no_mask",
     place="all False",
     en='A mask without any True is treated like no mask at all, as when one asks whether the mask is "true" '
     "instead of whether it is None. What may be read here?",
-    zh="一个 True 都没有的 mask 被当成了没有 mask，比如判断的是 mask 的“真假”，而不是它是不是 None。这时能读什么？",
+    zh="一个 True 都没有的遮罩被当成了没有遮罩，比如判断的是遮罩的“真假”，而不是它是不是 None。这时能读什么？",
 )
 QUERY_AXIS_FOR_KEY_AXIS = Fault(
     "query_axis_for_key_axis",
     place="last axes of the mask",
     en="The last two axes of the mask are exchanged: what should hide keys hides queries. Which axis of the "
     "scores belongs to the keys?",
-    zh="mask 的最后两个轴弄反了：本该遮住 key 的，遮住了 query。分数的哪个轴是 key 的？",
+    zh="遮罩的最后两个轴弄反了：本该遮住 key，遮住的却是查询。分数的哪个轴是 key 的？",
     seen_in=("hyunwoongko/transformer#40", "lsdefine/attention-is-all-you-need-keras#16"),
 )
 MASKS_IN_ANOTHER_ORDER_THAN_HEADS = Fault(
@@ -256,8 +256,8 @@ MASKS_IN_ANOTHER_ORDER_THAN_HEADS = Fault(
     place="mask of a sequence",
     en="Some heads get the mask of another sequence, as when heads and batch are joined into one axis and the "
     "masks are repeated in another order. In `repeat` and `repeat_interleave`, which index runs faster?",
-    zh="有的头用了别的序列的 mask，比如头和批次合成了一个轴，mask 却按另一种顺序重复。`repeat` 和 "
-    "`repeat_interleave` 里，变化得更快的各是哪个下标？",
+    zh="有的头用了别的序列的遮罩，比如头和 batch 合成了一个轴，遮罩却按另一种顺序重复。"
+    "`repeat` 和 `repeat_interleave` 里，变化得更快的各是哪个下标？",
     seen_in=("ArrowLuo/CLIP4Clip#22", "line/lighthouse#77"),
 )
 HEADS_GUESSED_BY_THEIR_NUMBER = Fault(
@@ -265,14 +265,14 @@ HEADS_GUESSED_BY_THEIR_NUMBER = Fault(
     place="mask of a sequence",
     en="A first mask axis as long as there are heads is taken for the heads. With as many sequences as heads that "
     "guess is wrong: what tells the two apart?",
-    zh="mask 的第一个轴如果和头数一样长，就被当成了头的轴。序列数正好等于头数时就猜错了：靠什么才能分清这两个轴？",
+    zh="遮罩的第一个轴如果和头数一样长，就被当成了头的轴。序列数正好等于头数时就猜错了：靠什么才能分清这两个轴？",
 )
 THREE_DIMENSIONS_TAKEN_FOR_BATCH = Fault(
     "three_dimensions_taken_for_batch",
     place="three dimensions",
     en="A three-dimensional mask is taken to be one for each sequence. It could as well be one for each head: "
     "what does the exercise ask for where a meaning is not clear?",
-    zh="把三维的 mask 当成了每个序列一个。它同样可能是每个头一个：意思不明确时，题目要求怎么做？",
+    zh="把三维的遮罩当成了每个序列一个。它同样可能是每个头一个：意思不明确时，题目要求怎么做？",
     seen_in=("pytorch/pytorch#64706", "pytorch/pytorch#97409"),
 )
 ROWS_OPENED_IN_PLACE = Fault(
@@ -280,7 +280,7 @@ ROWS_OPENED_IN_PLACE = Fault(
     place="arguments",
     en="Rows in which nothing may be read are changed in the caller's own mask. Whose tensor is it, and who else "
     "uses it?",
-    zh="什么都不许读的行，被直接改在了调用者自己的 mask 上。这个张量是谁的，还有谁在用它？",
+    zh="什么都不许读的行，是直接在调用者自己的遮罩上改的。这个张量是谁的，还有谁在用它？",
     seen_in=("huggingface/transformers#31008",),
 )
 NAN_WHERE_NOTHING_IS_READABLE = Fault(
@@ -343,8 +343,8 @@ HEAD_OUTPUTS_DROPPED = Fault(
     place="what is dropped",
     en="Dropout acts on the outputs of the heads, feature by feature, instead of on the weights. What does it "
     "mean for a query not to see a key for once?",
-    zh="dropout 作用在各个头的输出上，一个特征一个特征地丢，而不是作用在权重上。让 query 这一次看不到某个 key，该"
-    "丢的是什么？",
+    zh="dropout 作用在各个头的输出上，一个特征一个特征地丢，而不是作用在权重上。让查询这一次看不到某个 key，"
+    "该丢的是什么？",
     seen_in=("cs231n/cs231n.github.io#278",),
 )
 OUTPUT_DROPPED = Fault(
@@ -378,7 +378,7 @@ WEIGHTS_AFTER_DROPOUT = Fault(
     place="returned weights",
     en="The weights that are returned are those after dropout. Whoever looks at them wants to see what the query "
     "reads, not what chance left of it.",
-    zh="返回的是 dropout 之后的权重。看权重的人想知道 query 读了什么，而不是碰巧剩下了什么。",
+    zh="返回的是 dropout 之后的权重。看权重的人想知道查询读了什么，而不是碰巧剩下了什么。",
     seen_in=("pytorch/pytorch#42929", "pytorch/pytorch#90842", "facebookresearch/fairseq#351"),
 )
 HEADS_AVERAGED = Fault(
@@ -392,14 +392,14 @@ OUTPUT_OF_ONE_SEQUENCE_SQUEEZED = Fault(
     "output_of_one_sequence_squeezed",
     place="shape of the output",
     en="The output of a batch of one sequence loses its batch axis. Which axes does `squeeze` remove?",
-    zh="批次里只有一个序列时，输出少了批次轴。`squeeze` 会去掉哪些轴？",
+    zh="batch 里只有一个序列时，输出少了 batch 轴。`squeeze` 会去掉哪些轴？",
 )
 WEIGHTS_OF_ONE_SEQUENCE_SQUEEZED = Fault(
     "weights_of_one_sequence_squeezed",
     place="shape of the weights",
     en="The weights of a batch of one sequence lose their batch axis. A program that reads them has to know the "
     "number of axes beforehand.",
-    zh="批次里只有一个序列时，权重少了批次轴。读取它的程序事先得知道有几个轴。",
+    zh="batch 里只有一个序列时，权重少了 batch 轴。读取它的程序事先得知道有几个轴。",
 )
 ALWAYS_FLOAT32 = Fault(
     "always_float32",

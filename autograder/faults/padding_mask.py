@@ -11,7 +11,8 @@ SIDES_SWAPPED = Fault(
     place="side",
     en='The two sides have changed places: "left" leaves the first keys and "right" the last. '
     "Does `side` say where the tokens stand, or where the padding does?",
-    zh='两边弄反了："left" 留下了最前面的键，"right" 留下了最后面的。`side` 说的是 token 在哪一边，还是填充在哪一边？',
+    zh='两边弄反了："left" 留下了最前面的 key，"right" 留下了最后面的。'
+    "`side` 说的是 token 在哪一边，还是填充在哪一边？",
 )
 SIDE_IGNORED = Fault(
     "side_ignored",
@@ -32,8 +33,8 @@ ONE_TOKEN_TOO_MANY = Fault(
     place="length",
     en="Each sequence counts one token too many, so the padding next to the tokens can be read. "
     "With length 3, what is the position of the last real token when the first is 0?",
-    zh="每个序列都多算了一个 token，紧挨着 token 的那个填充也能读了。"
-    "从 0 数起，长度为 3 时最后一个真正的 token 在几号位置？",
+    zh="每个序列都多算了一个 token，紧挨着 token 的那个填充也能读了。长度为 3 时，从 0 数起，"
+    "最后一个真正的 token 在几号位置？",
     seen_in=("ajhalthor/Transformer-Neural-Network#15",),
 )
 ONE_TOKEN_TOO_FEW = Fault(
@@ -46,7 +47,7 @@ TRUE_ON_PADDING = Fault(
     "true_on_padding",
     place="meaning",
     en="`padding_mask` is True on the padding and False on the tokens. In this course True means 'may be read'.",
-    zh="`padding_mask` 在填充上是 True，在 token 上是 False。在本课程里，True 表示“可以读”。",
+    zh="`padding_mask` 反了：填充上是 True，token 上是 False。在本课程里，True 表示“可以读”。",
     seen_in=("pytorch/pytorch#170415",),
 )
 COUNTED_FROM_THE_LONGEST = Fault(
@@ -54,13 +55,13 @@ COUNTED_FROM_THE_LONGEST = Fault(
     place="width",
     en="Padding on the left is counted from the longest sequence of the batch, not from `n_keys`. "
     "Where do the tokens end when even the longest has padding?",
-    zh="左边的填充是按这一批里最长的序列算的，而不是按 `n_keys`。如果最长的序列也有填充，token 到哪里为止？",
+    zh="左边的填充是按 batch 里最长的序列算的，而不是按 `n_keys`。如果最长的序列也有填充，token 应该排到哪里为止？",
 )
 AS_WIDE_AS_THE_LONGEST = Fault(
     "as_wide_as_the_longest",
     place="width",
     en="The mask has as many columns as the longest sequence has tokens. How many keys does the caller say there are?",
-    zh="遮罩的列数是最长序列的长度。调用者说一共有几个键？",
+    zh="遮罩的列数是最长序列的长度。调用者说一共有几个 key？",
 )
 EMPTY_SEQUENCE_FULL = Fault(
     "empty_sequence_full",
@@ -68,7 +69,7 @@ EMPTY_SEQUENCE_FULL = Fault(
     en="With padding on the left an empty sequence is all True: "
     "its last 0 keys were taken with a slice that starts at -0. "
     "Where does such a slice begin?",
-    zh="填充在左边时，空序列的那一行全是 True：取“最后 0 个键”的切片是从 -0 开始的。这样的切片到底从哪里开始？",
+    zh="填充在左边时，空序列的那一行全是 True：取“最后 0 个 key”的切片是从 -0 开始的。这样的切片到底从哪里开始？",
 )
 EMPTY_SEQUENCE_KEEPS_ONE = Fault(
     "empty_sequence_keeps_one",
@@ -81,19 +82,19 @@ FULL_LENGTH_REFUSED = Fault(
     "full_length_refused",
     place="refusal of lengths",
     en="A sequence without any padding is refused: a length equal to `n_keys` counts as too long. Is it?",
-    zh="没有任何填充的序列被拒绝了：等于 `n_keys` 的长度被当成太长。它真的太长吗？",
+    zh="没有任何填充的序列报了错：等于 `n_keys` 的长度被当成太长。它真的太长吗？",
 )
 LENGTHS_NOT_CHECKED = Fault(
     "lengths_not_checked",
     place="refusal of lengths",
     en="Lengths that do not fit are accepted without a word. What would a sequence of 4 tokens in 3 keys be?",
-    zh="放不下的长度也照收不误。3 个键怎么装得下 4 个 token 的序列？",
+    zh="放不下的长度也照收不误。3 个 key 怎么装得下 4 个 token 的序列？",
 )
 NEGATIVE_LENGTH_ACCEPTED = Fault(
     "negative_length_accepted",
     place="refusal of lengths",
     en="Lengths above `n_keys` are refused, lengths below 0 are not.",
-    zh="大于 `n_keys` 的长度被拒绝了，小于 0 的却没有。",
+    zh="长度大于 `n_keys` 会报错，小于 0 却不会。",
 )
 UNKNOWN_SIDE_IS_LEFT = Fault(
     "unknown_side_is_left",
@@ -106,7 +107,7 @@ PADDING_AS_INTEGERS = Fault(
     place="dtype of the padding mask",
     en="`padding_mask` returns the integers 0 and 1. "
     "Printed they look right, but `~` and indexing treat them differently.",
-    zh="`padding_mask` 返回的是整数 0 和 1。打印出来看着没错，可是遇到 `~` 和索引，结果就不一样了。",
+    zh="`padding_mask` 返回的是整数 0 和 1。打印出来看着没错，可是一用 `~` 或者拿去索引，结果就不一样了。",
     seen_in=("nlpyang/PreSumm#54",),
 )
 LENGTHS_OVERWRITTEN = Fault(
@@ -121,7 +122,7 @@ CONVENTIONS_SWAPPED = Fault(
     place="convention",
     en='"allowed" and "blocked" have changed places. '
     "Say each aloud as a sentence: a 1 in this mask means that the key ...",
-    zh='"allowed" 和 "blocked" 弄反了。把它们各念成一句话试试：这个遮罩里的 1 表示这个键……',
+    zh='"allowed" 和 "blocked" 弄反了。把它们各念成一句话试试：这个遮罩里的 1 表示这个 key……',
     seen_in=("rasbt/LLMs-from-scratch#1061", "harvard-edge/cs249r_book#1785"),
 )
 FLOATS_ALWAYS_ADDITIVE = Fault(
@@ -129,7 +130,7 @@ FLOATS_ALWAYS_ADDITIVE = Fault(
     place="convention",
     en="A mask of floating-point numbers is always taken to be additive. "
     "The convention says how a mask is meant, not its dtype.",
-    zh="只要是浮点数的遮罩，就一律当成加性的。遮罩是什么意思由 convention 决定，而不是由 dtype 决定。",
+    zh="只要是浮点数的遮罩，就一律当成加性的。遮罩是什么意思，由约定说了算，不由 dtype 说了算。",
 )
 BLOCKED_NOT_INVERTED = Fault(
     "blocked_not_inverted",
@@ -158,7 +159,7 @@ ONE_MINUS_THE_MASK = Fault(
     place="inversion",
     en='A "blocked" mask is subtracted from 1, which gives numbers, not booleans. '
     "Right when printed, wrong as an index.",
-    zh='用 1 减去 "blocked" 遮罩，得到的是数，不是布尔值。打印出来是对的，拿去做索引就错了。',
+    zh='用 1 减去 "blocked" 遮罩，得到的是数，不是布尔值。打印出来是对的，拿去索引就错了。',
     seen_in=("nlpyang/PreSumm#54", "Eurus-Holmes/MNMT#4", "deepspeedai/DeepSpeed#3319"),
 )
 BLOCKED_OVERWRITTEN = Fault(
@@ -212,14 +213,14 @@ MINUS_ZERO_BLOCKED = Fault(
     "minus_zero_blocked",
     place="zero",
     en="An additive mask is judged by its sign, so that -0.0 blocks. It is equal to 0, and adding it changes nothing.",
-    zh="加性遮罩是按正负号判断的，于是 -0.0 被当成不许读。它和 0 相等，加上它什么也不会变。",
+    zh="加性遮罩是按正负号判断的，于是 -0.0 被当成不许读。可它等于 0，加上它什么也不会变。",
 )
 LOWEST_REFUSED = Fault(
     "lowest_refused",
     place="lowest",
     en="In an additive mask only -inf blocks; the lowest finite number of the dtype is refused. "
     "Many libraries fill with it.",
-    zh="加性遮罩里只认 -inf，dtype 能表示的最小有限数却被拒绝了。不少库就是用它来填的。",
+    zh="加性遮罩里只认 -inf，遇到这种 dtype 的最小有限值却报错了。不少库正是用它来填的。",
     seen_in=("NVIDIA-NeMo/Automodel#2658", "huggingface/transformers#27114"),
 )
 LOWEST_OF_FLOAT32 = Fault(
@@ -227,28 +228,28 @@ LOWEST_OF_FLOAT32 = Fault(
     place="lowest",
     en="The lowest number of float32 is looked for in masks of every dtype. "
     "Whose lowest number does a float64 mask hold?",
-    zh="不管遮罩是什么 dtype，找的都是 float32 的最小数。float64 的遮罩里，放的是谁的最小数？",
+    zh="不管遮罩是什么 dtype，找的都是 float32 的最小有限值。float64 的遮罩里，放的是谁的最小有限值？",
 )
 LOWEST_OF_ANY_DTYPE = Fault(
     "lowest_of_any_dtype",
     place="lowest",
     en="The lowest number of another dtype is taken for a mask too. "
     "In float64 the lowest number of float32 is one like any other.",
-    zh="别的 dtype 的最小数也被当成了遮罩。在 float64 里，float32 的最小数只是一个普通的数。",
+    zh="别的 dtype 的最小有限值也被当成了不许读。在 float64 里，float32 的最小有限值只是一个普通的数。",
 )
 BIAS_BLOCKS = Fault(
     "bias_blocks",
     place="bias",
     en="In an additive mask whatever is not 0 blocks, a bias like 1.0 or NaN too. "
     "What cannot be said with yes or no should be refused.",
-    zh="加性遮罩里凡是不为 0 的都当成不许读，1.0 这样的偏置和 NaN 也一样。不能用“能”或“不能”回答的，应该拒绝。",
+    zh="加性遮罩里凡是不为 0 的都当成不许读，1.0 这样的偏置和 NaN 也一样。答不出“能”或“不能”的，应该报错。",
 )
 BIAS_READABLE = Fault(
     "bias_readable",
     place="bias",
     en="In an additive mask whatever does not block may be read, a bias like 1.0 or NaN too. "
     "The bias is lost without a word.",
-    zh="加性遮罩里凡是不起遮挡作用的都当成可以读，1.0 这样的偏置和 NaN 也一样。偏置就这样悄悄丢掉了。",
+    zh="加性遮罩里凡是没有遮住的都当成可以读，1.0 这样的偏置和 NaN 也一样。偏置就这样悄悄丢掉了。",
     seen_in=("pytorch/pytorch#21518",),
 )
 VERY_NEGATIVE_BLOCKS = Fault(
@@ -256,7 +257,7 @@ VERY_NEGATIVE_BLOCKS = Fault(
     place="bias",
     en="In an additive mask very negative numbers like -1e9 count as blocked. "
     "Scores can lie further from 0 than that: it is a bias.",
-    zh="加性遮罩里 -1e9 这样很小的负数也算不许读。分数可以比它的绝对值还大，所以它只是偏置。",
+    zh="加性遮罩里 -1e9 这样很低的数也算不许读。分数还可能比它更低，所以它只是偏置。",
     seen_in=("karpathy/minGPT#75", "huggingface/transformers#3181", "nntrainer/nntrainer#4333"),
 )
 NAN_SLIPS_THROUGH = Fault(
@@ -264,7 +265,7 @@ NAN_SLIPS_THROUGH = Fault(
     place="bias",
     en="NaN in an additive mask is not refused: it is neither below nor above any number, "
     "and the test asks for just that.",
-    zh="加性遮罩里的 NaN 没有被拒绝：它既不小于也不大于任何数，而检查偏偏就是这样比的。",
+    zh="加性遮罩里的 NaN 溜了过去，没有报错：它既不小于也不大于任何数，而检查偏偏就是这样比的。",
 )
 INFINITY_OF_EITHER_SIGN = Fault(
     "infinity_of_either_sign",
@@ -282,19 +283,19 @@ ONLY_THE_RANGE_CHECKED = Fault(
     "only_the_range_checked",
     place="binary",
     en='In an "allowed" or "blocked" mask only numbers below 0 or above 1 are refused, so 0.5 and NaN slip through.',
-    zh='"allowed" 和 "blocked" 遮罩里，只有小于 0 或大于 1 的数被拒绝，0.5 和 NaN 就漏过去了。',
+    zh='"allowed" 和 "blocked" 遮罩里，只有小于 0 或大于 1 的数会报错，0.5 和 NaN 就溜过去了。',
 )
 UNKNOWN_CONVENTION_IS_BLOCKED = Fault(
     "unknown_convention_is_blocked",
     place="unknown convention",
     en='Any convention that is not known counts as "blocked", misspelt ones too. Guessing wrong inverts the mask.',
-    zh='不认识的 convention 都当成 "blocked"，拼错了也一样。一旦猜错，遮罩就反了。',
+    zh='不认识的约定都当成 "blocked"，拼错了也一样。一旦猜错，遮罩就反了。',
 )
 EITHER_ALLOWS = Fault(
     "either_allows",
     place="join",
     en="A key can be read when one of the two masks allows it. How many of them must allow it?",
-    zh="两个遮罩里只要有一个允许，键就能读。要几个都允许才行？",
+    zh="两个遮罩里只要有一个允许，key 就能读。应该要几个都允许才行？",
     seen_in=("lucidrains/local-attention#5",),
 )
 CAUSAL_DROPPED = Fault(
@@ -316,7 +317,7 @@ PADDED_QUERIES_BLOCKED = Fault(
     place="padded queries",
     en="The rows of padded queries are emptied too. "
     "The padding mask is about what is read; a padded query keeps its row.",
-    zh="填充位置上的查询，整行也被清空了。填充遮罩管的是能读什么，填充位置的查询要保留自己的那一行。",
+    zh="填充位置上的查询，整行也被清空了。填充遮罩管的是能读什么，填充位置上的查询要保留自己的那一行。",
     seen_in=("harvardnlp/annotated-transformer#137", "bentrevett/pytorch-seq2seq#119", "pytorch/pytorch#34453"),
 )
 PADDING_ON_THE_QUERIES = Fault(
@@ -324,7 +325,7 @@ PADDING_ON_THE_QUERIES = Fault(
     place="axis",
     en="The padding is laid along the queries: padded queries lose their rows, and padded keys can still be read. "
     "On which axis are the keys?",
-    zh="填充放到了查询轴上：填充位置的查询丢了整行，填充的键反而照样能读。键在哪一个轴上？",
+    zh="填充放到了查询的轴上：填充位置上的查询丢了整行，填充的 key 反而照样能读。key 在哪一个轴上？",
     seen_in=("hyunwoongko/transformer#40", "lsdefine/attention-is-all-you-need-keras#16"),
 )
 BATCH_TAKEN_FOR_QUERIES = Fault(
@@ -332,15 +333,14 @@ BATCH_TAKEN_FOR_QUERIES = Fault(
     place="axis",
     en="With as many sequences as queries the two masks are laid on each other, row by row: the first query gets the "
     "padding of the first sequence. What are the rows of a padding mask?",
-    zh="序列数和查询数相等时，两个遮罩被一行对一行地叠在一起：第一个查询用了第一个序列的填充。"
-    "填充遮罩的每一行代表什么？",
+    zh="序列和查询一样多时，两个遮罩被一行对一行地叠在一起：第一个查询用了第一个序列的填充。填充遮罩的每一行代表什么？",
     seen_in=("hyunwoongko/transformer#32", "lucidrains/vit-pytorch#71", "huggingface/candle#1920"),
 )
 PADDING_OF_THE_FIRST = Fault(
     "padding_of_the_first",
     place="batch",
     en="All sequences of the batch get the padding of the first. Whose keys does each of them read?",
-    zh="整批序列用的都是第一个序列的填充。每个序列读的是谁的键？",
+    zh="整批序列用的都是第一个序列的填充。每个序列读的是谁的 key？",
     seen_in=("ArrowLuo/CLIP4Clip#22", "line/lighthouse#77"),
 )
 HEAD_AXIS_MISSING = Fault(
@@ -348,13 +348,13 @@ HEAD_AXIS_MISSING = Fault(
     place="head axis",
     en="`merge_masks` returns three axes: the one for the heads is missing, "
     "and broadcasting will take the batch for it.",
-    zh="`merge_masks` 的结果只有三个轴：少了给头用的那个轴，广播时批次轴就会被当成头。",
+    zh="`merge_masks` 的结果只有三个轴：少了留给头的那个轴，广播时 batch 轴就会被当成头。",
 )
 HEAD_AXIS_FIRST = Fault(
     "head_axis_first",
     place="head axis",
     en="The axis for the heads stands before the batch. In which order do scores have these two?",
-    zh="给头用的轴放在了批次轴的前面。在分数里，这两个轴的顺序是怎样的？",
+    zh="留给头的轴放在了 batch 轴的前面。在分数里，这两个轴的顺序是怎样的？",
 )
 EMPTY_ROWS_OPENED = Fault(
     "empty_rows_opened",
@@ -368,7 +368,7 @@ KEYS_NOT_COMPARED = Fault(
     place="number of keys",
     en="The numbers of keys are not compared, so a mask with a single key is stretched over all of them. "
     "When does broadcasting hide a mistake?",
-    zh="没有比较两个遮罩的键数，于是只有一个键的遮罩被拉伸到了所有的键上。广播在什么时候会掩盖错误？",
+    zh="没有比较两个遮罩各有几个 key，于是只有一个 key 的遮罩被拉长到了所有的 key 上。广播在什么时候会掩盖错误？",
     seen_in=("karpathy/nanoGPT#473",),
 )
 CAUSAL_OVERWRITTEN = Fault(
@@ -382,7 +382,7 @@ BLOCKED_SOMEWHERE = Fault(
     "blocked_somewhere",
     place="question",
     en="`fully_masked_rows` finds the rows in which some key is blocked, not those in which all are.",
-    zh="`fully_masked_rows` 找到的是有键被遮住的行，而不是所有键都被遮住的行。",
+    zh="`fully_masked_rows` 找到的是有 key 被遮住的行，而不是所有 key 都被遮住的行。",
 )
 SOMETHING_TO_READ = Fault(
     "something_to_read",
@@ -395,28 +395,28 @@ COLUMNS_FOR_ROWS = Fault(
     place="axis of the keys",
     en="`fully_masked_rows` goes along the queries and finds keys that nobody reads. "
     "Along which axis does one query look?",
-    zh="`fully_masked_rows` 是沿着查询轴找的，找到的是没有人读的键。一个查询是沿着哪个轴看的？",
+    zh="`fully_masked_rows` 是沿着查询的轴找的，找到的是没有人读的 key。一个查询是沿着哪个轴看的？",
 )
 SECOND_AXIS = Fault(
     "second_axis",
     place="axis of the keys",
     en="`fully_masked_rows` always goes along the second axis. "
     "With batch and heads in front, where have the keys gone?",
-    zh="`fully_masked_rows` 总是沿着第二个轴找。前面多了批次和头以后，键到哪个轴上去了？",
+    zh="`fully_masked_rows` 总是沿着第二个轴找。前面多了 batch 和头以后，key 到哪个轴上去了？",
 )
 MAXIMUM_OF_NOTHING = Fault(
     "maximum_of_nothing",
     place="no keys",
     en="With no keys at all `fully_masked_rows` ends in an error: the maximum of nothing. "
     "Which question has an answer there?",
-    zh="一个键都没有的时候，`fully_masked_rows` 会报错：没有元素就没有最大值。换成什么样的问法，这时也有答案？",
+    zh="一个 key 都没有的时候，`fully_masked_rows` 会报错：没有元素就没有最大值。换成什么样的问法，这时也有答案？",
     seen_in=("pytorch/pytorch#192651",),
 )
 NO_KEYS_NOT_FOUND = Fault(
     "no_keys_not_found",
     place="no keys",
     en="With no keys at all `fully_masked_rows` finds no row. What does a query read when there is nothing?",
-    zh="一个键都没有的时候，`fully_masked_rows` 一行也没找到。什么都没有的时候，查询能读到什么？",
+    zh="一个 key 都没有的时候，`fully_masked_rows` 一行也没找到。什么都没有的时候，查询能读到什么？",
 )
 ONE_ANSWER_FOR_ALL_CALLS = Fault(
     "one_answer_for_all_calls",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,7 +10,16 @@ import numpy as np
 
 from autograder.faults.family import Family, Fault
 from autograder.sandbox.learner import UnfitResult
-from autograder.sandbox.observed import BoundedWarnings, EarlierResults, Memory, is_tensor, largest_tensor, leaves, span
+from autograder.sandbox.observed import (
+    BoundedWarnings,
+    EarlierResults,
+    Memory,
+    is_tensor,
+    largest_tensor,
+    leaves,
+    parameter_names,
+    span,
+)
 from autograder.sandbox.values import Blobs, pack, unpack
 from autograder.sandbox.wire import Facts, blob_lengths, split_blobs
 
@@ -201,7 +209,7 @@ def _copied(value: Any) -> Any:
 def _named(memories: Sequence[Memory], target: Callable[..., Any]) -> tuple[str, ...]:
     if not memories:
         return ()
-    names = list(inspect.signature(target).parameters)
+    names = parameter_names(target)
     return tuple(_name(one.place, names) for one in memories)
 
 

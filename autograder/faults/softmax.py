@@ -27,7 +27,7 @@ SHIFT_FLOORED_AT_ZERO = Fault(
     place="shift",
     en="The maximum is taken together with 0, so it is never below 0, and a slice of very negative scores vanishes. "
     "What is the largest of [-1000, -1001]?",
-    zh="求最大值时把 0 也算了进去，所以它永远不小于 0，分数全都很小的切片就消失了。[-1000, -1001] 里最大的是几？",
+    zh="求最大值时把 0 也算了进去，所以它永远不小于 0，分数全都很低的切片就消失了。[-1000, -1001] 里最大的是几？",
     seen_in=("open-edge-platform/geti#1507",),
 )
 SHIFTED_BY_THE_MEAN = Fault(
@@ -35,14 +35,14 @@ SHIFTED_BY_THE_MEAN = Fault(
     place="shift",
     en="The mean is subtracted instead of the maximum, so a score far above the mean still overflows. "
     "What must the largest exponent be to be safe?",
-    zh="减去的是平均值而不是最大值，远高于平均值的分数仍会溢出。指数里最大的那个数应该是多少才安全？",
+    zh="减去的是平均值而不是最大值，远高于平均值的分数仍会溢出。要取指数的数里，最大的那个应该是多少才安全？",
 )
 TEMPERATURE_MULTIPLIED = Fault(
     "temperature_multiplied",
     place="temperature",
     en="The scores are multiplied by the temperature, so a high one sharpens the weights. "
     "Should a high temperature bring the scores closer together or drive them apart?",
-    zh="分数乘上了温度，于是温度越高权重越尖。温度升高时，分数之间应该靠近还是拉开？",
+    zh="分数乘上了温度，于是温度越高，权重反而越集中。温度升高时，分数之间应该靠近还是拉开？",
 )
 TEMPERATURE_IGNORED = Fault(
     "temperature_ignored",
@@ -159,7 +159,7 @@ WEIGHTS_NEVER_QUITE_ZERO = Fault(
     "weights_never_quite_zero",
     place="masked entries",
     en="Every weight is kept above a tiny positive number, also where the score is -inf. Masked means exactly 0.",
-    zh="每个权重都被保持在一个很小的正数以上，分数是 -inf 的地方也一样。被遮住就是正好等于 0。",
+    zh="每个权重都至少留了一个很小的正数，分数是 -inf 的地方也不例外。被遮住，就是恰好等于 0。",
     seen_in=("scipy/scipy#8872",),
 )
 LOWEST_SCORE_TAKEN_FOR_MASKED = Fault(
@@ -172,14 +172,14 @@ INTEGERS_KEPT = Fault(
     "integers_kept",
     place="dtype",
     en="Integer scores give integer weights, so all but a certain one are cut to 0. In which dtype can 0.67 be held?",
-    zh="整数的分数得到了整数的权重，除了绝对确定的那一项，其余都被截成了 0。0.67 要用什么 dtype 才装得下？",
+    zh="分数是整数，权重也成了整数，除了恰好是 1 的那一项，其余都被截成了 0。0.67 要用什么 dtype 才装得下？",
     seen_in=("rsokl/MyGrad#193",),
 )
 INTEGERS_TO_FLOAT32 = Fault(
     "integers_to_float32",
     place="dtype",
     en="Integer scores are computed in float32; the exercise asks for float64.",
-    zh="整数的分数按 float32 计算，题目要求的是 float64。",
+    zh="整数分数是按 float32 计算的，题目要求的是 float64。",
     seen_in=("pymc-devs/pytensor#857",),
 )
 ALWAYS_FLOAT64 = Fault(
@@ -193,7 +193,7 @@ DTYPE_OF_THE_TEMPERATURE = Fault(
     "dtype_of_the_temperature",
     place="dtype",
     en="A temperature that is a NumPy number changes the dtype of the result. Only the scores should have a say in it.",
-    zh="温度如果是 NumPy 的数，结果的 dtype 就被它改变了。只有分数才该决定 dtype。",
+    zh="温度如果是 NumPy 的数，结果的 dtype 就跟着它变了。dtype 应该只由分数决定。",
     seen_in=("numpy/numpy#21103",),
 )
 HALF_THE_DIGITS = Fault(
@@ -207,7 +207,7 @@ ADDED_ONE_BY_ONE_IN_HALF_PRECISION = Fault(
     place="precision",
     en="The exponentials are added one after the other in the dtype of the scores. In float16 such a sum stalls: what "
     "is 2048 + 1 there?",
-    zh="指数是按分数自己的 dtype 一个一个加起来的。在 float16 里这样的和会停住：2048 + 1 等于多少？",
+    zh="指数是按分数自己的 dtype 一个一个加起来的。在 float16 里，这样加着加着就不动了：2048 + 1 等于多少？",
     seen_in=("sonos/tract#2586",),
 )
 SCORES_OVERWRITTEN = Fault(
@@ -253,7 +253,7 @@ LOGARITHM_OF_THE_WEIGHTS = Fault(
     "logarithm_of_the_weights",
     place="result",
     en="What comes back is the logarithm of the weights. Which step undoes it?",
-    zh="返回的是权重的对数。再做哪一步才能得到权重？",
+    zh="返回的是权重的对数。还差哪一步才是权重？",
 )
 POWERS_OF_TWO = Fault(
     "powers_of_two",

@@ -27,7 +27,7 @@ BLOCKS_OF_QUERIES = Fault(
     place="blocks",
     en="It is the queries that come in blocks, and each of them meets all keys at once. Which axis grows with what is "
     "remembered, and must be cut?",
-    zh="被分块的是 query，每个 query 仍然一次面对所有的 key。要切开的应该是哪个轴？",
+    zh="被分块的是查询，每个查询仍然一次面对所有的 key。要切开的应该是哪个轴？",
     seen_in=("vllm-project/semantic-router#3737",),
 )
 NUMBER_OF_BLOCKS = Fault(
@@ -56,7 +56,7 @@ STEP_OF_ZERO = Fault(
     place="blocks",
     en="Without any keys the block size becomes 0, and there is no counting in steps of 0. What is the output when "
     "there is nothing to read?",
-    zh="一个 key 都没有时，块的大小变成了 0，而步长不能是 0。什么都没得读的时候，输出是什么？",
+    zh="一个 key 都没有时，块的大小变成了 0，而步长不能是 0。没有东西可读的时候，输出是什么？",
     seen_in=("pytorch/pytorch#174950",),
 )
 WHOLE_BLOCKS_ONLY = Fault(
@@ -90,7 +90,7 @@ MASK_OF_THE_WHOLE = Fault(
     place="memory of the mask",
     en="The causal mask is made for the whole matrix and then cut into blocks. It has as many entries as the matrix "
     "that should never exist: what does one tile need of it?",
-    zh="先为整个矩阵建好因果 mask，再切成块。它的元素和那个不该存在的矩阵一样多：一块需要的是哪一部分？",
+    zh="先为整个矩阵建好因果遮罩，再切成块。它的元素和那个不该存在的矩阵一样多：一块需要的是哪一部分？",
 )
 PRODUCT_BY_BROADCASTING = Fault(
     "product_by_broadcasting",
@@ -120,7 +120,7 @@ LARGEST_STARTS_AT_ZERO = Fault(
     place="shift",
     en="The largest score so far begins at 0, so a row of very negative scores vanishes. What is the largest of no "
     "scores at all?",
-    zh="到目前为止的最大值从 0 开始，于是分数全都很小的行就消失了。一个分数都还没有的时候，最大值是什么？",
+    zh="到目前为止的最大值从 0 开始，于是分数全都很低的行就消失了。一个分数都还没有的时候，最大值是什么？",
     seen_in=("flashinfer-ai/flashinfer#4401",),
 )
 ONE_LARGEST_FOR_ALL_ROWS = Fault(
@@ -128,7 +128,7 @@ ONE_LARGEST_FOR_ALL_ROWS = Fault(
     place="shift",
     en="One largest score is kept for all queries together. A row that lies far below it vanishes: which maximum "
     "does each row need?",
-    zh="所有 query 共用一个最大值，比它低很多的行就消失了。每一行该用哪个最大值？",
+    zh="所有查询共用一个最大值，比它低很多的行就消失了。每一行该用哪个最大值？",
     seen_in=("linxiaow/EECS498-Deep-Learning-for-Vision#2",),
 )
 LARGEST_FORGOTTEN = Fault(
@@ -143,20 +143,20 @@ TILE_SHIFTED_BY_ITSELF = Fault(
     place="shift",
     en="The exponentials of a block use the largest score of that block, the sums use the largest so far. Numbers that "
     "are added up must be shifted alike.",
-    zh="一块里的指数减的是这一块的最大值，累加的和减的却是到目前为止的最大值。要相加的数，减去的必须是同一个值。",
+    zh="一块里的指数减的是这一块的最大值，累加的和减的却是到目前为止的最大值。要加在一起的数，减去的必须是同一个值。",
     seen_in=("carlushuang/gcnasm#21",),
 )
 SUM_NOT_CORRECTED = Fault(
     "sum_not_corrected",
     place="correction",
     en="When the largest score rises, the weighted values are corrected but the sum is not.",
-    zh="最大值变大时，加权的值修正了，总和却没有修正。",
+    zh="最大值变大时，加权的 value 修正了，总和却没有修正。",
 )
 VALUES_NOT_CORRECTED = Fault(
     "values_not_corrected",
     place="correction",
     en="When the largest score rises, the sum is corrected but the weighted values are not.",
-    zh="最大值变大时，总和修正了，加权的值却没有修正。",
+    zh="最大值变大时，总和修正了，加权的 value 却没有修正。",
 )
 NOTHING_CORRECTED = Fault(
     "nothing_corrected",
@@ -190,7 +190,7 @@ NEVER_DIVIDED = Fault(
     place="division",
     en="The weighted values are never divided by the sum of the exponentials. What should the weights of a row "
     "add up to?",
-    zh="加权的值始终没有除以指数的总和。一行的权重加起来应该等于几？",
+    zh="加权的 value 始终没有除以指数的总和。一行的权重加起来应该等于几？",
 )
 DIVIDED_BY_THE_LAST_SUM = Fault(
     "divided_by_the_last_sum",
@@ -210,19 +210,19 @@ EPSILON_IN_THE_DENOMINATOR = Fault(
     place="division",
     en="A small constant is added to the sum, so every output is a little too small. How small can the sum of a row be "
     "that has something to read?",
-    zh="给总和加上了一个小常数，所有输出都偏小了一点。一行只要有得读，总和最小会是多少？",
+    zh="给总和加上了一个小常数，所有输出都偏小了一点。一行只要有东西可读，总和最小会是多少？",
 )
 NEVER_CAUSAL = Fault(
     "never_causal",
     place="whether causal",
     en="`causal=True` has no effect: every query reads every key.",
-    zh="`causal=True` 没有作用：每个 query 都读了所有的 key。",
+    zh="`causal=True` 没有作用：每个查询都读了所有的 key。",
 )
 ALWAYS_CAUSAL = Fault(
     "always_causal",
     place="whether causal",
     en="The causal mask is applied although `causal` is False.",
-    zh="`causal` 是 False，却仍然用了因果 mask。",
+    zh="`causal` 是 False，却仍然用了因果遮罩。",
 )
 CORNER_OF_EACH_TILE = Fault(
     "corner_of_each_tile",
@@ -238,14 +238,14 @@ WHOLE_BLOCKS_READ = Fault(
     place="positions",
     en="A block is read as a whole or not at all, so a query also reads the later keys of its own block. Where does "
     "the border run through a block?",
-    zh="一块要么整块读，要么整块不读，于是 query 也读到了自己那一块里后面的 key。边界会从块的中间穿过吗？",
+    zh="一块要么整块读，要么整块不读，于是查询也读到了自己那一块里后面的 key。边界会从块的中间穿过吗？",
 )
 OWN_BLOCK_ONLY = Fault(
     "own_block_only",
     place="positions",
     en="A query reads the keys of its own block only; what stands in earlier blocks is lost. May a query read what "
     "came long before it?",
-    zh="query 只读自己那一块里的 key，前面各块的内容都丢了。很久以前的 key 可以读吗？",
+    zh="查询只读自己那一块里的 key，前面各块的内容都丢了。排在很前面的 key，查询可以读吗？",
     seen_in=("zhuzilin/ring-flash-attention#15",),
 )
 STOPS_TOO_SOON = Fault(
@@ -253,14 +253,14 @@ STOPS_TOO_SOON = Fault(
     place="skipped blocks",
     en="The loop ends at the first block that the first query may not read, although later queries still may. Which "
     "query decides when nothing is left to read?",
-    zh="遇到第一个 query 不能读的块，循环就结束了，可后面的 query 还能读。要等哪个 query 也读不到了才能停？",
+    zh="遇到第一个查询不能读的块，循环就结束了，可后面的查询还能读。要等哪个查询也读不到了才能停？",
 )
 TOP_LEFT = Fault(
     "top_left",
     place="alignment",
     en="The triangle hangs from the top left corner, so with more keys than queries the last query misses the newest "
     "keys. Which positions do the queries stand for?",
-    zh="三角形对齐到了左上角，key 比 query 多时，最后一个 query 就读不到最新的 key。这些 query 对应的是哪些位置？",
+    zh="三角形对齐到了左上角，key 比查询多时，最后一个查询就读不到最新的 key。这些查询对应的是哪些位置？",
     seen_in=("Dao-AILab/flash-attention#517", "gittensor-ai-lab/sparkinfer#3"),
 )
 NEVER_FULLY_MASKED = Fault(
@@ -268,14 +268,14 @@ NEVER_FULLY_MASKED = Fault(
     place="alignment",
     en="With more queries than keys the triangle hangs from the top left corner, so that no row is left without keys. "
     "The last query stands at the last key, always.",
-    zh="query 比 key 多时，三角形改成了对齐左上角，好让每行都有得读。最后一个 query 总是对着最后一个 key。",
+    zh="查询比 key 多时，三角形改成了对齐左上角，好让每行都有东西可读。可最后一个查询总是对着最后一个 key 的。",
     seen_in=("Dao-AILab/flash-attention#1778",),
 )
 DIAGONAL_EXCLUDED = Fault(
     "diagonal_excluded",
     place="diagonal",
     en="A query may not read the key at its own position. What can the first query read then?",
-    zh="query 不能读自己位置上的 key。那么第一个 query 还能读什么？",
+    zh="查询不能读自己所在位置的 key。那么第一个查询还能读什么？",
     seen_in=("pbloem/former#10",),
 )
 FILLED_WITH_TEN_THOUSAND = Fault(
@@ -290,7 +290,7 @@ FILLED_WITH_A_BILLION = Fault(
     "filled_with_a_billion",
     place="fill",
     en="Masked scores become -1e9, an ordinary number: a row without keys to read becomes a mean of all values.",
-    zh="被遮住的分数填成了 -1e9，这是一个普通的数：没有 key 可读的行会变成所有 value 的平均。",
+    zh="被遮住的分数填成了 -1e9，而这只是一个普通的数：没有 key 可读的行会变成所有 value 的平均值。",
 )
 NAN_WHERE_NOTHING_IS_LEFT = Fault(
     "nan_where_nothing_is_left",
@@ -375,7 +375,7 @@ LEADING_DIMENSIONS_OF_THE_QUERY = Fault(
     "leading_dimensions_of_the_query",
     place="room for the output",
     en="The room for the output has the leading dimensions of the query alone. Keys and values may bring others.",
-    zh="输出的空间只用了 query 的前置维度。key 和 value 也可能带来别的维度。",
+    zh="输出的空间只用了 query 的前导维度。key 和 value 也可能带来别的维度。",
 )
 SIZES_NOT_CHECKED = Fault(
     "sizes_not_checked",

@@ -70,6 +70,9 @@ def show_batch(console: Console, batch: Batch, course: Course) -> None:
         )
     _show_attendance(console, batch.attendance)
     _show_notes(console, batch.found)
+    if batch.known:
+        line = f"{batch.known} graded before, and nothing they depend on has changed; --again grades them anew"
+        console.print(Text(line), soft_wrap=True)
     if batch.found.ignored:
         console.print(Text(f"Not submissions, ignored: {', '.join(map(visible, batch.found.ignored))}"))
     if batch.reports:

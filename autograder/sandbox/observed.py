@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import sys
 import warnings
@@ -109,6 +110,16 @@ class Memory:
     def meets(self, spans: Sequence[Span]) -> bool:
         """Tell whether something else lies in the same bytes."""
         return _meet(self._span, spans)
+
+
+def parameter_names(target: Any) -> list[str]:
+    """Give the names of a function's parameters, those of a module as its forward names them; [] where they hide."""
+    torch = sys.modules.get("torch")
+    try:
+        is_module = torch is not None and isinstance(target, torch.nn.Module)
+        return list(inspect.signature(target.forward if is_module else target).parameters)
+    except (ValueError, TypeError, AttributeError):
+        return []
 
 
 def encodable(text: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import inspect
 import linecache
 import mmap
 import os
@@ -33,6 +32,7 @@ from autograder.sandbox.observed import (
     encodable,
     largest_tensor,
     leaves,
+    parameter_names,
     span,
 )
 from autograder.sandbox.values import Blobs, Unsendable, Value, WireError, pack, unpack
@@ -317,10 +317,7 @@ def _names(memories: list[Memory], target: Any) -> list[str]:
     """Name arguments as the learner does; their signature is only read when there is something to tell."""
     if not memories:
         return []
-    try:
-        names = list(inspect.signature(target).parameters)
-    except (ValueError, TypeError):
-        names = []
+    names = parameter_names(target)
     return [_name(memory.place, names) for memory in memories]
 
 

@@ -7,6 +7,7 @@ Exceptions:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 
 import msgspec
 
@@ -63,8 +64,16 @@ def verify(
         )
 
     chosen = msgspec.structs.replace(course, exercises=tuple(exercises))
+    _insist_on_files(chosen)
     running_grader(chosen, hold, trust=trust)
     return verdicts
+
+
+def _insist_on_files(course: Course) -> None:
+    for exercise in course.exercises:
+        for path in (course.solution_of(exercise), course.stub_of(exercise), course.suite_of(exercise)):
+            if not path.is_file():
+                raise VerifyError(f"{path} is not there: put it back, or take {exercise.name} out of the course")
 
 
 class Court:
@@ -98,17 +107,27 @@ class Court:
         return tried
 
     def _hold(self, trials: Sequence[Trial | PairTrial], tried: dict[str, list[Tried]]) -> None:
-        for results in self._crew.work_off(trials):
-            tried[results[0].exercise] += results
-            self._held += len(results)
-            self._progress(self._held, self._known_of)
+        with closing(self._crew.work_off(trials)) as each:
+            for results in each:
+                tried[results[0].exercise] += results
+                self._held += len(results)
+                self._progress(self._held, self._known_of)
 
     def _try(self, trial: Trial | PairTrial) -> list[Tried]:
         submission = Submission("trial", {trial.exercise: trial.source})
+        if isinstance(trial, PairTrial):
+            return list(self._try_pairs(trial, submission))
         with self._grader.desk_for(submission) as desk:
-            if isinstance(trial, PairTrial):
-                return [self._try_pair(pair, trial.exercise, desk) for pair in trial.pairs]
             return [self._try_whole(trial, submission, desk)]
+
+    def _try_pairs(self, trial: PairTrial, submission: Submission) -> Iterator[Tried]:
+        waiting = list(trial.pairs)
+        while waiting:
+            with self._grader.desk_for(submission) as desk:
+                learner = desk.learner(trial.exercise)
+                # One that ran out of time before would not be run at all, and so seem to fail.
+                while waiting and not (learner.time_outs or learner.out_of_time):
+                    yield self._try_pair(waiting.pop(0), trial.exercise, desk)
 
     def _try_whole(self, trial: Trial, submission: Submission, desk: SubmissionDesk) -> Tried:
         tried = Tried(trial.exercise, trial.kind, trial.name, trial.faults)
@@ -133,6 +152,8 @@ class Court:
             learner._choose(list(pair.faults))
             tried.failed = _failed(_until_failure(self._checks.run_each(exercise, desk, pair.first)))
             if pair.to_be_named:
+                # A check may have ended the process, and a new one makes no fault until it is told to.
+                learner._choose(list(pair.faults))
                 tried.diagnosis = [diagnosis.fault for diagnosis in diagnostician.explain(exercise, learner)]
                 tried.diagnosis_seconds = diagnostician.own_seconds
         except (Exception, LearnerEnded) as error:

@@ -135,8 +135,9 @@ def _equal(one: float, other: float) -> bool:
 
 def _killed(checks: Sequence[CheckFacts], singles: Sequence[Tried], *, alone: bool) -> dict[str, list[str]]:
     """Give for each check the faults that fail it, or fail nothing else."""
+    counted = [(one.name, set(one.failed)) for one in singles]
     return {
-        check.name: [one.name for one in singles if check.name in one.failed and not (alone and len(one.failed) > 1)]
+        check.name: [name for name, failed in counted if check.name in failed and not (alone and len(failed) > 1)]
         for check in checks
     }
 

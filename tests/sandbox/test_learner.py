@@ -148,7 +148,6 @@ def test_arguments_that_were_changed_are_named(learner_of, body, modified):
     assert learner.last.modified == modified
 
 
-@pytest.mark.xfail(strict=True, reason="a module's call takes *args and **kwargs, and these names are told")
 def test_arguments_of_a_module_are_named_as_its_forward_names_them(learner_of):
     source = "import torch\nclass Layer(torch.nn.Module):\n    def forward(self, query, key):\n        key.add_(1)\n"
     layer = (learner := learner_of(source)).new("Layer")

@@ -128,7 +128,6 @@ CASES = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="the cases of a check are counted as checks of their own")
 def test_a_check_of_several_cases_is_one_check(tried):
     verdict = tried({SUITE: CASES})
     assert verdict.killed_alone[LARGE] == ["cut_above"]
@@ -183,20 +182,13 @@ def test_a_family_that_cannot_be_read_ends_it_before_anything_is_tried(tried):
     assert told == []
 
 
-@pytest.mark.parametrize(
-    "missing",
-    [
-        "exercises/double.py",
-        pytest.param(
-            "solutions/double.py",
-            marks=pytest.mark.xfail(strict=True, raises=FileNotFoundError, reason="it is read before that is minded"),
-        ),
-    ],
-)
+@pytest.mark.parametrize("missing", ["exercises/double.py", "solutions/double.py", "suites/test_double.py"])
 def test_a_file_that_is_missing_ends_it_with_its_name(small_course, missing):
     course = small_course()
     (course.root / missing).unlink()
-    with pytest.raises(VerifyError, match=rf"^.*{missing}: No such file or directory; put the file back$"):
+    with pytest.raises(
+        VerifyError, match=rf"^.*{missing} is not there: put it back, or take double out of the course$"
+    ):
         verify(course, course.exercises, jobs=1, progress=lambda held, known: None)
 
 
@@ -231,7 +223,6 @@ LOOPING = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="after two pairs that run out of time, no check is run for the others")
 def test_pairs_that_run_out_of_time_are_no_excuse_for_the_next(tried):
     quick = {"course.toml": {"call_seconds = 1": "call_seconds = 0.3"}}
     verdict = tried({SUITE: {**HOLE_ABOVE, **HOLE_BELOW}, FAMILY: LOOPING, **quick})
@@ -247,8 +238,8 @@ ENDING = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="in the process that takes its place, nothing is chosen")
 def test_a_pair_that_ends_its_process_in_a_check_is_named_all_the_same(tried):
     verdict = tried({FAMILY: ENDING})
     assert verdict.named_faults == Share(7, 7)
-    assert verdict.named_pairs == Share(20, 20)
+    # With the sign lost, -200 ends the process in a probe as well, where no answer can come from.
+    assert verdict.named_pairs == Share(19, 20, ["cut_above + sign_lost"])

@@ -131,7 +131,6 @@ def test_a_check_that_says_why_it_stays_and_need_not_is_named(judged):
     assert verdict.problems == [f"{LARGE}: stays for a reason, but catches something alone; take the mark off"]
 
 
-@pytest.mark.xfail(strict=True, reason="the cases of a check are counted as checks of their own")
 def test_a_check_with_many_cases_catches_alone_what_fails_several_of_them(judged):
     verdict = judged(tried={"cut_above": {"failed": [LARGE, LARGE]}})
     assert verdict.killed_alone[LARGE] == ["cut_above"]
@@ -193,6 +192,12 @@ def test_what_is_the_same_may_be_named_by_either_of_its_names(judged):
     name = "cut_below + sign_lost"
     assert judged(tried={name: {"diagnosis": ["sign_lost", "cut_below"]}}).named_pairs == Share(20, 20)
     assert judged(tried={name: {"diagnosis": ["cut_below"]}}).named_pairs == Share(19, 20, [name])
+
+
+def test_it_makes_no_difference_which_of_two_is_declared_first(small_course, judged):
+    turned = "frozenset([SIGN_LOST]), frozenset([SIGN_LOST, CUT_BELOW])"
+    course = small_course({"faults/double.py": {"frozenset([SIGN_LOST, CUT_BELOW]), frozenset([SIGN_LOST])": turned}})
+    assert judged(course).named_pairs == Share(20, 20)
 
 
 UNDOING = {

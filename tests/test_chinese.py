@@ -1,0 +1,65 @@
+"""The Chinese that learners read: one word for each thing, and the punctuation and spaces of Chinese type."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.course import load_course
+from autograder.faults.shelf import Families
+
+COURSE = load_course(Path(__file__).parents[1])
+FAMILIES = Families(COURSE)
+# The course says 遮罩, key, batch, 大小, 前导维度 and 加性遮罩; these are other words for the same.
+OTHER_WORDS = re.compile(r"\bmasks?\b|掩码|掩膜|蒙版|(?<!关)键|批次|尺寸|前置维度|前面的维度|加法遮罩", re.ASCII)
+HAN = "\u4e00-\u9fff"
+WIDE = "，。；：！？（）“”、"
+SLIPS = {
+    "a narrow mark beside Chinese": re.compile(rf"[{HAN}][,;:!?()]|[{HAN}]\.|[,;:!?()][{HAN}]"),
+    "no space between Chinese and Latin": re.compile(rf"[{HAN}][A-Za-z0-9]|[A-Za-z0-9][{HAN}]"),
+    "a space beside a wide mark": re.compile(rf"\S [{WIDE}]|[{WIDE}] "),
+    "two spaces": re.compile(r"\S  +\S"),
+    # Between a wide mark and a letter Markdown does not take ** for the end of bold type.
+    "bold type that does not end": re.compile(rf"^(?:[^*]*\*\*[^*]+\*\*)*[^*]*\*\*[^*]*[{WIDE}]\*\*\w"),
+}
+
+each_exercise = pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)
+
+
+def lines_for(exercise):
+    """Give every line of Chinese about an exercise, with code and exponentials as a Latin word."""
+    instructions = COURSE.instructions_of(exercise, "zh").read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", instructions, flags=re.DOTALL)
+    contract = COURSE.contract_of(exercise, "zh").read_text(encoding="utf-8")
+    sentences = re.findall(r'^\w+ = "(.*)"$', contract, re.MULTILINE)
+    explanations = [fault.zh for fault in FAMILIES.of(exercise.name).faults]
+    return [re.sub(r"`[^`]+`|exp\([^)]*\)", "CODE", line) for line in [*prose.splitlines(), *sentences, *explanations]]
+
+
+def slips_in(line):
+    return [name for name, pattern in SLIPS.items() if pattern.search(line)]
+
+
+@each_exercise
+def test_each_thing_has_one_word(exercise):
+    assert [line for line in lines_for(exercise) if OTHER_WORDS.search(line)] == []
+
+
+@each_exercise
+def test_punctuation_is_wide_and_latin_stands_between_spaces(exercise):
+    assert {line: slips_in(line) for line in lines_for(exercise) if slips_in(line)} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "slip"),
+    [
+        ("分数除以温度,再取指数", "a narrow mark beside Chinese"),
+        ("每个key一列", "no space between Chinese and Latin"),
+        ("返回 CODE ，不返回权重", "a space beside a wide mark"),
+        ("输出  是 0", "two spaces"),
+        ("**True 表示可以。**在这里", "bold type that does not end"),
+        ("先看：**True 表示可以**。在 CODE（第 1 轴）里，a.b、-1e9 都一样……", "no slip"),
+    ],
+)
+def test_a_slip_is_seen(line, slip):
+    assert slips_in(line) == ([] if slip == "no slip" else [slip])
