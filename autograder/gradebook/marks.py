@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from nbgrader.api import Comment, Grade, Gradebook, SubmittedNotebook
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
 from autograder.course import Course
 from autograder.gradebook.structure import Structure
@@ -28,8 +28,9 @@ def write_learner(gradebook: Gradebook, learner: Learner) -> str:
 
 def write_marks(gradebook: Gradebook, report: Report, course: Course, structure: Structure, learner: str) -> bool:
     """Write the marks of a graded submission; say whether one that a person gave now has another mark beneath it."""
-    handed_in = {"timestamp": _in_utc(report.handed_in)} if report.handed_in else {}
-    submission = gradebook.update_or_create_submission(structure.assignment, learner, **handed_in)
+    submission = _submission(gradebook, structure, learner)
+    if report.handed_in:
+        submission.timestamp = _in_utc(report.handed_in)
     notebooks = {notebook.notebook_id: notebook for notebook in submission.notebooks}
     to_review = False
     for exercise in report.exercises:
@@ -39,6 +40,14 @@ def write_marks(gradebook: Gradebook, report: Report, course: Course, structure:
     for notebook in notebooks.values():
         _retire_notebook(gradebook, notebook)
     return to_review
+
+
+def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment:
+    """Find a learner's submission or make one, without the empty marks that `add_submission` would write first."""
+    try:
+        return gradebook.find_submission(structure.assignment, learner)
+    except MissingEntry:
+        return _new(gradebook, SubmittedAssignment(assignment_id=structure.assignment_id, student_id=learner))
 
 
 def _write_exercise(
@@ -60,7 +69,7 @@ def _write_exercise(
 
 
 def _new(gradebook: Gradebook, row: Row) -> Row:
-    """Add a row that nbgrader's `add_submission` had no reason to make: its check came after the submission."""
+    """Add a row, which nbgrader's models leave to whoever makes one."""
     gradebook.db.add(row)
     return row
 

@@ -30,6 +30,7 @@ class Structure:
 
     def __init__(self, course: Course) -> None:
         self.assignment = course.name
+        self.assignment_id = ""
         self._due = course.last_due
         self.notebooks: dict[str, str] = {}
         self._cells: dict[tuple[str, str], CheckCells] = {}
@@ -39,7 +40,7 @@ class Structure:
         with suppress(MissingEntry):
             self._insist_on_own(gradebook)
         due = {"duedate": self._due} if self._due else {}
-        gradebook.update_or_create_assignment(self.assignment, **due)
+        self.assignment_id = gradebook.update_or_create_assignment(self.assignment, **due).id
 
     def cells(self, exercise: str, check: str) -> CheckCells:
         """Give the cells of a check of a report that `hold` was called with."""
