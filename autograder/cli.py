@@ -30,6 +30,9 @@ KNOWN_ERRORS = frozenset(
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
+        "autograder.hints.HintError",
+        "autograder.reset.ResetError",
+        "autograder.solution.SolutionError",
     ]
 )
 INTERRUPTED = 130
@@ -42,6 +45,8 @@ Database = Annotated[
     str,
     typer.Option("--db", metavar="URL", help="The gradebook's database.", show_default="gradebook.db in the folder"),
 ]
+LearnerFolder = Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where your modules are.")]
+OneExercise = Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, which is that of its module.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
 
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes at once.", show_default="all cores")]
@@ -51,9 +56,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.callback(invoke_without_command=True)
 def attend(context: typer.Context) -> None:
-    """Attention by hand: write softmax, masks and attention yourself, and be told what is wrong."""
+    """Attention by hand: write softmax, masks and attention yourself, and be told what is wrong.
+
+    Without a command: the course at a glance, and what to do next.
+    """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        _show_course()
 
 
 @app.command()
@@ -99,22 +107,82 @@ def gradebook(
 @app.command()
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
-    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where your modules are.")] = None,
+    folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
+    from autograder.progress import digests_of, record_check
 
     loaded = _course(course)
     chosen = [loaded.exercise(name) for name in exercises or [exercise.name for exercise in loaded.exercises]]
     tried = learner_folder(folder, loaded)
     if folder is None and tried != Path.cwd():
         typer.echo(f"the modules in {tried}:", err=True)
+    # Taken first: a module saved during the check is not what was checked.
+    digests = digests_of(tried, [exercise.name for exercise in chosen])
     results = check(tried, chosen, loaded)
+    # And kept before they are shown, since whoever reads may stop reading.
+    said = record_check(tried, results, digests)
     show_check(_console(), results, loaded.feedback, lambda hint: contract_sentence(hint, loaded))
+    _say(said)
     needed = [result for result in results if exercises or not result.bonus]
     raise typer.Exit(0 if all(result.passed for result in needed) else 1)
+
+
+@app.command()
+def hint(
+    exercise: OneExercise,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="Show those you have seen already.")] = False,
+    folder: LearnerFolder = None,
+    course: CoursePath = None,
+) -> None:
+    """Get a hint when you are stuck: one at a time, from a first idea on, and never the code."""
+    from autograder.hints import next_hint, read_hints, seen_hints
+    from autograder.outputs.hints import show_hints
+    from autograder.practice import learner_folder
+
+    loaded = _course(course)
+    hints = read_hints(loaded.exercise(exercise), loaded, language)
+    shown = (seen_hints if again else next_hint)(exercise, hints, learner_folder(folder, loaded))
+    show_hints(_console(), shown, language or loaded.languages[0], again=again)
+    _say(shown.said)
+
+
+@app.command()
+def reset(exercise: OneExercise, folder: LearnerFolder = None, course: CoursePath = None) -> None:
+    """Begin an exercise anew: put its stub back, and keep what you have written beside it."""
+    from autograder.practice import learner_folder
+    from autograder.reset import reset
+
+    loaded = _course(course)
+    put = reset(loaded.exercise(exercise), learner_folder(folder, loaded), loaded)
+    if put.kept:
+        typer.echo(f"{put.kept} is what you had written")
+    typer.echo(f"{put.stub} is the stub{' again' if put.changed else ' already; nothing was changed'}")
+
+
+@app.command()
+def solution(
+    exercise: OneExercise,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    folder: LearnerFolder = None,
+    course: CoursePath = None,
+) -> None:
+    """See the solution beside your own code, where the course's copy has solutions."""
+    from autograder.outputs.solution import show_solution
+    from autograder.practice import learner_folder
+    from autograder.solution import own_text, require_solution, solution_text
+
+    loaded = _course(course)
+    chosen = loaded.exercise(exercise)
+    require_solution(chosen, loaded)
+    own = own_text(chosen, learner_folder(folder, loaded))
+    if not yes and not typer.confirm(f"Once seen, the solution of {exercise} cannot be unseen. Show it?", err=True):
+        raise typer.Exit(1)
+    show_solution(_console(), exercise, own, solution_text(chosen, loaded))
 
 
 @app.command()
@@ -282,6 +350,32 @@ def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> No
     filled = fill_gradebook(reports_in(out / "reports"), course, url, roster=learners)
     for sentence in filled.sentences():
         typer.echo(visible(sentence))
+
+
+def _show_course() -> None:
+    from autograder.outputs.overview import show_overview
+    from autograder.practice import learner_folder
+    from autograder.progress import digests_of, read_progress
+    from autograder.submission import SubmissionError
+
+    loaded = _course(None)
+    try:
+        folder = learner_folder(None, loaded)
+    except SubmissionError:
+        # Nothing is written yet, and this is where it would be.
+        folder = loaded.paths.exercises
+    progress, said = read_progress(folder)
+    digests = digests_of(folder, [exercise.name for exercise in loaded.exercises])
+    show_overview(_console(), loaded, progress, folder, digests)
+    _say([said])
+
+
+def _say(lines: Sequence[str]) -> None:
+    """Tell on stderr what is no part of the answer."""
+    from autograder.outputs.text import visible
+
+    for line in filter(None, lines):
+        typer.echo(visible(line), err=True)
 
 
 def _insist_on_own_course(course: Course) -> None:

@@ -19,13 +19,15 @@ FILE_NAME = "course.toml"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
 LIBRARIES = ("numpy", "torch")
+DIFFICULTIES = {1: "easy", 2: "medium", 3: "hard"}
 _TOML_KINDS = {
     "object": "a table",
     "array": "a list",
     "str": "text",
     "float": "a number",
     "int": "a whole number",
-    "datetime": "a date with a time and a zone, as in 2026-03-01T23:59:00+01:00",
+    "datetime | null": "a date with a time and a zone, as in 2026-03-01T23:59:00+01:00",
+    "int | null": "a whole number",
 }
 
 
@@ -69,7 +71,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `functions` are the names it must define, `libraries` what it may need loaded, `banned` the dotted names (or
     patterns of them) that it may not call, `stand_ins` the Python sources that take the place of other exercises
     while this one is graded: module name -> file. `due` is when it has to be handed in, where the course's own date is
-    not meant.
+    not meant. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and have no part in a mark.
     """
 
     name: str
@@ -81,6 +83,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     banned: tuple[str, ...] = ()
     stand_ins: dict[str, str] = {}
     due: datetime | None = None
+    difficulty: int | None = None
+    minutes: int | None = None
 
     def __post_init__(self) -> None:
         _require_identifiers("name", [self.name])
@@ -92,6 +96,10 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _require_one_of("libraries", self.libraries, LIBRARIES)
         _require_identifiers("stand_ins", self.stand_ins)
         _require_zone(self.due)
+        if self.difficulty is not None and self.difficulty not in DIFFICULTIES:
+            raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
+        if self.minutes is not None and self.minutes < 1:
+            raise ValueError(f"minutes: {self.minutes} is no time to work; give 1 or more")
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -178,6 +186,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def contract_of(self, exercise: Exercise, language: str = "en") -> Path:
         """The sentences that the instructions promise and the suite checks, by their keys."""
         return self.paths.exercises / "contract" / f"{exercise.name}.{language}.toml"
+
+    def hints_of(self, exercise: Exercise, language: str = "en") -> Path:
+        """The staged hints, from a first idea on."""
+        return self.paths.exercises / "hints" / f"{exercise.name}.{language}.toml"
 
     def instructions_of(self, exercise: Exercise, language: str = "en") -> Path:
         """What learners read before they write."""
@@ -319,7 +331,7 @@ def _explain(message: str, described: dict[str, Any]) -> str:
     if field := re.fullmatch(r"Object missing required field `(.*)`", problem):
         return f"{_joined(key, field[1])}: missing; add it"
     if problem.startswith("Expected "):
-        in_toml = re.sub(r"`(\w+)(?: \| null)?`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
+        in_toml = re.sub(r"`([\w |]+)`", lambda kind: _TOML_KINDS.get(kind[1], kind[1]), problem[1:])
         return f"{key}: e{in_toml}; correct the value"
     return _joined(key, problem)
 

@@ -38,8 +38,9 @@ class Fingerprint:
         return f"sha256:{digest.hexdigest()}"
 
     def _feed_course(self, course: Course) -> None:
-        # Not the whole course: where it lies, what it is called and when it is due have no part in a mark.
-        exercises = [msgspec.structs.replace(exercise, due=None) for exercise in course.exercises]
+        # Not the whole course: where it lies, what it is called, when it is due and how long it takes have no part.
+        told = {"due": None, "difficulty": None, "minutes": None}
+        exercises = [msgspec.structs.replace(exercise, **told) for exercise in course.exercises]
         _feed(self._digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
         for exercise in course.exercises:
             for path in (course.suite_of(exercise), course.solution_of(exercise), course.family_of(exercise)):

@@ -41,7 +41,7 @@ def write_stubs(course: Course) -> list[Path]:
 
     Nothing is written unless all stubs can be made. Raises ReleaseError.
     """
-    stubs = [(course.stub_of(each), _stub_of(each, course.solution_of(each))) for each in course.exercises]
+    stubs = [(course.stub_of(each), made_stub(each, course)) for each in course.exercises]
     for path, stub in stubs:
         _write(path, stub)
     return [path for path, _ in stubs]
@@ -68,18 +68,29 @@ def stub_text(solution_source: str, name: str = "solution") -> str:
     return stub
 
 
-def _stub_of(exercise: Exercise, solution: Path) -> str:
+def made_stub(exercise: Exercise, course: Course) -> str:
+    """Give the stub of an exercise, made from its solution. Raises ReleaseError, also where there is no solution."""
+    solution = course.solution_of(exercise)
+    source = _source_of(solution)
+    stub = stub_text(source, name=str(solution))
+    for name in exercise.functions:
+        _require_left_to_learners(name, stub, solution)
+    return stub
+
+
+def without_markers(source: str) -> str:
+    """Give the source of a solution as one reads it: whole, without the lines that only mark its regions."""
+    return "".join(line for line in source.splitlines(keepends=True) if line.strip() not in (BEGIN, END))
+
+
+def _source_of(solution: Path) -> str:
     try:
-        source = solution.read_text(encoding="utf-8")
+        return solution.read_text(encoding="utf-8")
     except OSError as error:
         advice = "stubs are made where the solutions are, in the repository of the course"
         raise ReleaseError(f"{solution}: cannot be read ({error.strerror}); {advice}") from None
     except UnicodeDecodeError as error:
         raise ReleaseError(f"{solution}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    stub = stub_text(source, name=str(solution))
-    for name in exercise.functions:
-        _require_left_to_learners(name, stub, solution)
-    return stub
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,5 +1,7 @@
 """The commands: what they print, where they write, and the status they end with."""
 
+import io
+import json
 import os
 import shlex
 import subprocess
@@ -18,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
 
 
 class GradingError(Exception):
@@ -98,15 +101,10 @@ def attend(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
 def test_help_names_every_command_and_ends_well(capfd):
     assert run(["--help"]) == 0
     printed = capfd.readouterr().out
-    assert all(command in printed for command in ("grade", "check", "demo", "release", "new", "verify", "gradebook"))
+    assert all(command in printed for command in COMMANDS)
 
 
-def test_no_command_at_all_is_answered_with_help(capfd):
-    assert run([]) == 0
-    assert "Usage: attend" in capfd.readouterr().out
-
-
-@pytest.mark.parametrize("command", ["grade", "check", "demo", "release", "new", "verify", "gradebook"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_of_its_own(command, capfd):
     assert run([command, "--help"]) == 0
     assert f"Usage: attend {command}" in capfd.readouterr().out
@@ -141,6 +139,13 @@ def test_help_loads_nothing_heavy():
         (["check", "softmacs"], f"no exercise named 'softmacs'; the exercises are: {', '.join(NAMES)}"),
         (["check", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
+        (["hint", "softmacs"], "no exercise named 'softmacs'"),
+        (["hint"], "Missing argument 'EXERCISE'"),
+        (["hint", "softmax", "--lang", "fr"], "there are no hints in 'fr'; the languages are: en, zh"),
+        (["hint", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
+        (["reset", "softmacs"], "no exercise named 'softmacs'"),
+        (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
+        (["solution", "softmacs"], "no exercise named 'softmacs'"),
         (["release"], "say what to release: --stubs"),
     ],
 )
@@ -361,8 +366,50 @@ def test_check_needs_no_bonus_unless_it_is_named(here, capfd):
 
 
 def test_check_says_where_it_found_modules_that_are_not_in_this_folder(here, capfd):
+    folder = hand_in(here / "exercises", "softmax")
     run(["check", "softmax"])
-    assert capfd.readouterr().err == f"the modules in {ROOT / 'exercises'}:\n"
+    assert capfd.readouterr().err.splitlines()[0] == f"the modules in {folder}:"
+
+
+def test_check_remembers_the_marks_beside_the_modules_and_says_so_once(here, capfd):
+    hand_in(here / "mine", *CORE)
+    for said in (f"{Path('mine', '.attend.json')} remembers from now on what you have done\n", ""):
+        run(["check", "--in", "mine"])
+        assert capfd.readouterr().err == said
+    marks = json.loads((here / "mine" / ".attend.json").read_bytes())["marks"]
+    assert {name: mark["earned"] for name, mark in marks.items() if mark["done"]} == {
+        name: COURSE.exercise(name).points for name in CORE
+    }
+
+
+def test_a_module_saved_during_its_check_counts_as_changed(here, grader, capfd):
+    def saved_meanwhile(submission, course, *, trust=False):
+        hand_in(here, "softmax", source="x = 2\n")
+        return graded_in_full(submission, course)
+
+    hand_in(here, "softmax")
+    grader.grade = saved_meanwhile
+    assert run(["check", "softmax"]) == 0
+    run([])
+    assert "20*" in capfd.readouterr().out
+
+
+def test_marks_are_kept_also_where_nobody_reads_to_the_end(here, monkeypatch):
+    def gone(*args):
+        raise BrokenPipeError
+
+    hand_in(here, "softmax")
+    monkeypatch.setattr("autograder.outputs.terminal.show_check", gone)
+    monkeypatch.setattr("os.dup2", lambda *args: None)
+    assert run(["check", "softmax"]) == 1
+    assert list(json.loads((here / ".attend.json").read_bytes())["marks"]) == ["softmax"]
+
+
+def test_a_check_whose_marks_cannot_be_kept_ends_as_it_would(here, capfd):
+    hand_in(here, *CORE)
+    (here / ".attend.json").mkdir()
+    assert run(["check"]) == 0
+    assert "what you have done so far is not remembered" in capfd.readouterr().err
 
 
 def test_check_ends_with_1_when_a_check_failed_and_shows_the_contract(here, capfd):
@@ -380,6 +427,118 @@ def test_check_ends_with_1_when_a_module_is_missing_and_says_which(here, capfd):
     printed = capfd.readouterr().out
     assert f"there is no causal_mask.py in {here}" in " ".join(printed.replace("\n  ", " ").split())
     assert printed.splitlines()[-1] == "1 of 5 exercises done, 0 of 3 bonus exercises done; next: causal_mask"
+
+
+# The course at a glance
+
+
+def test_without_a_command_the_course_is_shown_with_what_the_last_check_found(here, capfd):
+    hand_in(here, "softmax")
+    run(["check", "softmax"])
+    capfd.readouterr()
+    assert run([]) == 0
+    shown = capfd.readouterr()
+    assert shown.err == ""
+    rows = [line.split() for line in shown.out.splitlines()]
+    assert ["softmax", "20", "20", "medium", "60"] in rows
+    assert ["causal_mask", "15", "-", "easy", "30"] in rows
+    assert "1 of 5 exercises done, 0 of 3 bonus exercises done\n20 of 100 points so far, 0 for a bonus\n" in shown.out
+    assert "Next: causal_mask, about 30 minutes" in shown.out
+
+
+def test_looking_at_the_course_writes_nothing(here):
+    hand_in(here, "softmax")
+    assert run([]) == 0
+    assert [path.name for path in here.iterdir()] == ["softmax.py"]
+
+
+def test_marks_that_cannot_be_read_cost_one_line(here, capfd):
+    hand_in(here, "softmax")
+    (here / ".attend.json").write_text("{")
+    assert run([]) == 0
+    shown = capfd.readouterr()
+    assert shown.err == f"{here / '.attend.json'} is not what this program writes; it is begun anew\n"
+    assert "Next: softmax" in shown.out
+
+
+def test_a_course_without_a_single_module_says_where_to_begin(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    assert run([]) == 0
+    assert f"write        {Path('exercises', 'softmax.py')}\n" in capfd.readouterr().out
+
+
+# hint, reset and solution
+
+
+def test_hints_come_one_at_a_time_in_the_language_asked_for(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["hint", "softmax"]) == 0
+    first = capfd.readouterr()
+    assert first.out.startswith("softmax, hint 1 of 5\n  Only the differences between the scores of a slice matter.")
+    assert first.err == f"{here / '.attend.json'} remembers from now on what you have done\n"
+    assert run(["hint", "softmax", "--lang", "zh"]) == 0
+    second = capfd.readouterr()
+    assert second.out.startswith("softmax，第 2 条提示，共 5 条\n  每个切片都需要自己的那个数")
+    assert second.err == ""
+
+
+def test_hints_seen_are_shown_again_and_after_the_last_there_is_no_more(here, capfd):
+    hand_in(here, "softmax")
+    for _ in range(5):
+        assert run(["hint", "softmax"]) == 0
+    assert "That was the last one." in capfd.readouterr().out
+    assert run(["hint", "softmax"]) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "Read them again: attend hint softmax --again"
+    assert run(["hint", "softmax", "--again"]) == 0
+    assert capfd.readouterr().out.count("softmax, hint ") == 5
+
+
+def test_reset_puts_the_stub_back_and_names_what_it_kept(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["reset", "softmax"]) == 0
+    kept, module = here / "softmax.py.kept-1", here / "softmax.py"
+    assert capfd.readouterr().out == f"{kept} is what you had written\n{module} is the stub again\n"
+    assert kept.read_text() == "x = 1\n"
+    assert module.read_bytes() == (ROOT / "exercises" / "softmax.py").read_bytes()
+    assert run(["reset", "softmax"]) == 0
+    assert capfd.readouterr().out == f"{module} is the stub already; nothing was changed\n"
+
+
+def test_where_no_stub_can_be_had_reset_is_one_line_and_changes_nothing(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    hand_in(here / "exercises", "softmax")
+    assert run(["reset", "softmax"]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("attend: there is no stub of softmax to put back (")
+    assert said.count("\n") == 1
+    assert [path.name for path in (here / "exercises").iterdir()] == ["softmax.py"]
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("n\n", 1), ("\n", 1), ("", 130)])
+def test_a_solution_is_shown_only_to_who_says_so(here, answer, status, monkeypatch, capfd):
+    hand_in(here, "softmax")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    assert run(["solution", "softmax"]) == status
+    shown = capfd.readouterr()
+    assert "Once seen, the solution of softmax cannot be unseen. Show it? [y/N]:" in shown.err
+    assert ("--- the solution ---" in shown.out) == ("def _logits" in shown.out) == (status == 0)
+
+
+def test_a_solution_is_shown_without_asking_where_that_is_said(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["solution", "softmax", "--yes"]) == 0
+    shown = capfd.readouterr()
+    assert shown.err == ""
+    assert shown.out.startswith("--- your softmax.py ---\nx = 1\n\n--- the solution ---\n")
+    assert "SOLUTION" not in shown.out
+
+
+def test_where_there_are_no_solutions_nobody_is_asked(here, capfd):
+    (here / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    hand_in(here, "softmax")
+    assert run(["solution", "softmax"]) == 2
+    said = "attend: there is no solution of softmax in this copy of the course; try attend hint\n"
+    assert capfd.readouterr().err == said
 
 
 # demo and release

@@ -81,6 +81,22 @@ def test_the_shipped_course_opens_with_the_warm_up_and_ends_with_the_stretch_exe
     assert [exercise.bonus for exercise in exercises] == [True, *[False] * 5, True, True]
 
 
+def test_the_shipped_course_says_how_hard_each_exercise_is_and_how_long_it_takes():
+    expected = {
+        exercise.name: (exercise.difficulty, exercise.minutes) for exercise in load_course(REPOSITORY).exercises
+    }
+    assert expected == {
+        "by_hand": (1, 20),
+        "softmax": (2, 60),
+        "causal_mask": (1, 30),
+        "padding_mask": (2, 60),
+        "attention": (3, 90),
+        "multi_head": (3, 120),
+        "tiled_attention": (3, 90),
+        "ablation": (2, 60),
+    }
+
+
 def test_the_shipped_course_states_its_limits():
     limits = load_course(REPOSITORY).limits
     assert limits == Limits(
@@ -94,6 +110,8 @@ def test_the_shipped_course_has_the_files_that_it_names():
         assert course.solution_of(exercise).is_file()
         assert course.stub_of(exercise).is_file()
         assert course.suite_of(exercise).is_file()
+        assert course.hints_of(exercise, "en").is_file()
+        assert course.hints_of(exercise, "zh").is_file()
     assert b"def attention" in course.stand_in_sources(course.exercise("multi_head"))["attention"]
 
 
@@ -196,6 +214,8 @@ def test_what_is_left_out_has_a_default(small: Course, tmp_path: Path):
     assert small.exercise("softmax").bonus is False
     assert small.exercise("softmax").stand_ins == {}
     assert small.last_due is None
+    assert small.exercise("softmax").difficulty is None
+    assert small.exercise("softmax").minutes is None
 
 
 def test_paths_are_taken_from_the_folder_of_the_course(tmp_path: Path):
@@ -266,6 +286,27 @@ def test_a_missing_stand_in_is_named_with_its_key(tmp_path: Path):
         ('["split", "merge"]', '["split", 2]', "functions[1]: expected text, got a whole number; correct the value"),
         ('["split", "merge"]', '["a-b"]', "functions: 'a-b' is no Python name; use letters, digits and '_'"),
         ('["numpy", "torch"]', '["jax"]', "libraries: 'jax' is not known; choose from: numpy, torch"),
+        (
+            "points = 4.5",
+            "points = 4.5\ndifficulty = 0",
+            "difficulty: 0 is no difficulty; give 1 (easy), 2 or 3 (hard)",
+        ),
+        (
+            "points = 4.5",
+            "points = 4.5\ndifficulty = 4",
+            "difficulty: 4 is no difficulty; give 1 (easy), 2 or 3 (hard)",
+        ),
+        (
+            "points = 4.5",
+            'points = 4.5\ndifficulty = "easy"',
+            "difficulty: expected a whole number, got text; correct the value",
+        ),
+        ("points = 4.5", "points = 4.5\nminutes = 0", "minutes: 0 is no time to work; give 1 or more"),
+        (
+            "points = 4.5",
+            "points = 4.5\nminutes = 7.5",
+            "minutes: expected a whole number, got a number; correct the value",
+        ),
         (
             "points = 4.5",
             'points = 4.5\nbanned = ["library"]',

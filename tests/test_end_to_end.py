@@ -1,6 +1,7 @@
 """The class of the demo through the real grader: every style that is right gets full marks, every mistake costs."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from autograder.course import load_course
 from autograder.grade import grade_all
+from autograder.progress import Progress, write_progress
 from autograder.report import Outcome, Report
 from autograder.submission import find_submissions
 
@@ -122,16 +124,26 @@ def attend(*arguments: str, after: str = "pass") -> subprocess.CompletedProcess[
     )
 
 
-def test_checking_softmax_alone_loads_no_torch():
-    solutions = str(ROOT / "solutions")
-    ran = attend("check", "softmax", "--in", solutions, "--course", str(ROOT), after="print('torch' in sys.modules)")
+@pytest.fixture
+def remembered(tmp_path: Path) -> Path:
+    """Give a folder in which something was checked before, so that nothing is said about remembering it."""
+    write_progress(tmp_path, Progress())
+    return tmp_path
+
+
+def test_checking_softmax_alone_loads_no_torch(remembered):
+    shutil.copy(ROOT / "solutions" / "softmax.py", remembered)
+    arguments = ("check", "softmax", "--in", str(remembered), "--course", str(ROOT))
+    ran = attend(*arguments, after="print('torch' in sys.modules)")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.splitlines()[0].endswith(", 20 of 20 points")
     assert ran.stdout.splitlines()[-1] == "False"
 
 
-def test_the_untouched_stubs_are_told_apart_from_mistakes():
-    ran = attend("check", "causal_mask", "padding_mask", "--in", str(ROOT / "exercises"), "--course", str(ROOT))
+def test_the_untouched_stubs_are_told_apart_from_mistakes(remembered):
+    for name in ("causal_mask", "padding_mask"):
+        shutil.copy(ROOT / "exercises" / f"{name}.py", remembered)
+    ran = attend("check", "causal_mask", "padding_mask", "--in", str(remembered), "--course", str(ROOT))
     assert (ran.returncode, ran.stderr) == (1, "")
     assert ran.stdout.splitlines()[1] == "  not written yet"
     assert ran.stdout.splitlines()[-1] == "0 of 2 exercises done; next: causal_mask"

@@ -541,6 +541,15 @@ def test_the_fingerprint_does_not_change_where_the_course_is_moved(course, finge
     assert fingerprint(load_course(moved)) == fingerprint(course)
 
 
+def test_the_fingerprint_does_not_change_with_what_learners_are_told_to_expect(course, fingerprint):
+    before = fingerprint(course)
+    path = course.root / "course.toml"
+    path.write_text(path.read_text().replace('\ntitle = "Half"', '\ndifficulty = 2\nminutes = 30\ntitle = "Half"'))
+    told = load_course(course.root)
+    assert [exercise.minutes for exercise in told.exercises].count(30) == 1
+    assert fingerprint(told) == before
+
+
 def test_the_fingerprint_changes_with_the_grader_itself(course, fingerprint, monkeypatch, tmp_path):
     before = fingerprint(course)
     own = shutil.copytree(autograder.fingerprint.OWN_FOLDER, tmp_path / "own")

@@ -94,7 +94,11 @@ def test_every_direct_dependency_is_pinned_in_the_constraints():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["grade", "--help"], ["check", "--help"], ["release", "--help"], ["new", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new")),
+    ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]):
     code = (
@@ -105,6 +109,11 @@ def test_help_loads_nothing_heavy(arguments: list[str]):
         "except SystemExit as end:\n"
         "    assert not end.code, end.code\n"
     )
+    assert loaded_by(code).isdisjoint(HEAVY)
+
+
+def test_the_course_at_a_glance_loads_nothing_heavy():
+    code = "from autograder.cli import run; assert run([]) == 0"
     assert loaded_by(code).isdisjoint(HEAVY)
 
 
