@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.course import Course
+    from autograder.roster import Learner
 
 # By name, since importing what raises them is what a command that fails early has not done.
 KNOWN_ERRORS = frozenset(
@@ -25,6 +26,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.grade.GradingError",
         "autograder.release.ReleaseError",
         "autograder.roster.RosterError",
+        "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -38,6 +40,10 @@ INTERRUPTED = 130
 CoursePath = Annotated[
     Path | None,
     typer.Option("--course", metavar="PATH", help="The course.toml, or its folder.", show_default="nearest"),
+]
+Database = Annotated[
+    str,
+    typer.Option("--db", metavar="URL", help="The gradebook's database.", show_default="gradebook.db in the folder"),
 ]
 LearnerFolder = Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where your modules are.")]
 OneExercise = Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, which is that of its module.")]
@@ -70,6 +76,8 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    db: Database = "",
+    gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -77,7 +85,23 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+
+
+@app.command()
+def gradebook(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    db: Database = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): gives the learners their names.")
+    ] = None,
+    course: CoursePath = None,
+) -> None:
+    """Fill nbgrader's gradebook from the reports of a class; what people entered there stays."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    _fill(out, db, _course(course), learners)
 
 
 @app.command()
@@ -286,9 +310,12 @@ def _grade(
     roster: Path | None = None,
     jobs: int | None = None,
     again: bool = False,
+    db: str = "",
+    gradebook: bool = True,
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
+    from autograder.gradebook import nbgrader_is_there
     from autograder.outputs.terminal import progress_bar, show_batch
     from autograder.outputs.text import visible
     from autograder.roster import read_roster
@@ -313,7 +340,23 @@ def _grade(
             again=again,
         )
     show_batch(_console(), batch, loaded)
+    if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
+        _fill(out, db, loaded, learners or ())
     return batch.exit_status
+
+
+def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:
+    from autograder.gradebook import GradebookError, nbgrader_is_there
+
+    if not nbgrader_is_there():
+        raise GradebookError("a gradebook needs nbgrader, which is not installed; install attention-by-hand[grade]")
+    from autograder.gradebook.fill import FILE_NAME, file_url, fill_gradebook, reports_in
+    from autograder.outputs.text import visible
+
+    url = db or file_url(out / FILE_NAME)
+    filled = fill_gradebook(reports_in(out / "reports"), course, url, roster=learners)
+    for sentence in filled.sentences():
+        typer.echo(visible(sentence))
 
 
 def _show_course() -> None:

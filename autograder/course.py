@@ -9,6 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _TOML_KINDS = {
     "str": "text",
     "float": "a number",
     "int": "a whole number",
+    "datetime | null": "a date with a time and a zone, as in 2026-03-01T23:59:00+01:00",
     "int | null": "a whole number",
 }
 
@@ -68,8 +70,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     `functions` are the names it must define, `libraries` what it may need loaded, `banned` the dotted names (or
     patterns of them) that it may not call, `stand_ins` the Python sources that take the place of other exercises
-    while this one is graded: module name -> file. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and
-    have no part in a mark.
+    while this one is graded: module name -> file. `due` is when it has to be handed in, where the course's own date is
+    not meant. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and have no part in a mark.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bonus: bool = False
     banned: tuple[str, ...] = ()
     stand_ins: dict[str, str] = {}
+    due: datetime | None = None
     difficulty: int | None = None
     minutes: int | None = None
 
@@ -92,6 +95,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _require_identifiers("functions", self.functions)
         _require_one_of("libraries", self.libraries, LIBRARIES)
         _require_identifiers("stand_ins", self.stand_ins)
+        _require_zone(self.due)
         if self.difficulty is not None and self.difficulty not in DIFFICULTIES:
             raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
         if self.minutes is not None and self.minutes < 1:
@@ -113,12 +117,14 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     limits: Limits = Limits()
     paths: Paths = Paths()
     banned: dict[str, tuple[str, ...]] = {}
+    due: datetime | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", self.name):
             raise ValueError(f"name: {self.name!r} cannot name files; use letters, digits, '-' and '_'")
         _require_one_of("languages", self.languages, LANGUAGES)
         _require_one_of("feedback", [self.feedback], FEEDBACK)
+        _require_zone(self.due)
         _require_distinct_names(self.exercises)
         for exercise in self.exercises:
             self._require_known_lists(exercise)
@@ -135,6 +141,15 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def points(self) -> float:
         """The points of the core exercises; bonus exercises come on top."""
         return sum(exercise.points for exercise in self.exercises if not exercise.bonus)
+
+    def due_of(self, exercise: Exercise) -> datetime | None:
+        """When an exercise has to be handed in: by its own date, else by the course's."""
+        return exercise.due or self.due
+
+    @property
+    def last_due(self) -> datetime | None:
+        """The course's date, else the last one of an exercise: what a gradebook with one date per assignment keeps."""
+        return self.due or max((exercise.due for exercise in self.exercises if exercise.due), default=None)
 
     def exercise(self, name: str) -> Exercise:
         """The exercise of that name; CourseError lists the names when there is none."""
@@ -282,6 +297,11 @@ def _require_identifiers(key: str, names: Iterable[str]) -> None:
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise ValueError(f"{key}: {name!r} is no Python name; use letters, digits and '_'")
+
+
+def _require_zone(due: datetime | None) -> None:
+    if due is not None and due.tzinfo is None:
+        raise ValueError(f"due: {due.isoformat()} is in no time zone; add its offset, as in {due.isoformat()}+01:00")
 
 
 def _require_one_of(key: str, values: Sequence[str], known: Sequence[str]) -> None:

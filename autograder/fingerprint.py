@@ -38,8 +38,9 @@ class Fingerprint:
         return f"sha256:{digest.hexdigest()}"
 
     def _feed_course(self, course: Course) -> None:
-        # Not the whole course: where it lies, what it is called and how long it takes have no part in a mark.
-        exercises = [msgspec.structs.replace(exercise, difficulty=None, minutes=None) for exercise in course.exercises]
+        # Not the whole course: where it lies, what it is called, when it is due and how long it takes have no part.
+        told = {"due": None, "difficulty": None, "minutes": None}
+        exercises = [msgspec.structs.replace(exercise, **told) for exercise in course.exercises]
         _feed(self._digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
         # With what stands beside them, which they may import, or pytest may.
         for folder in (course.paths.suites, course.paths.solutions, course.paths.faults):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 
+from autograder.circumstances import with_circumstances
 from autograder.counterexample import cut
 from autograder.course import Course, Exercise
 from autograder.crew import Crew
@@ -120,10 +121,14 @@ class Grader:
 
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        return self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
+        report = self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
+        return with_circumstances(report, submission, self._course)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
+        return with_circumstances(self._marks(submission, checks), submission, self._course)
+
+    def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
             return self._not_graded(submission.id, submission.reason)
         try:

@@ -83,7 +83,11 @@ class ExerciseResult(msgspec.Struct):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """One submission, graded or not; `points` are those of the core exercises, `earned` counts the bonus too."""
+    """One submission, graded or not; `points` are those of the core exercises, `earned` counts the bonus too.
+
+    `handed_in` is a moment in ISO 8601 with its offset from UTC, and None where nothing tells; `late` is None where
+    nobody set a date. `notes` say what was chosen among several files or attempts.
+    """
 
     schema: int = SCHEMA
     submission: str
@@ -96,6 +100,10 @@ class Report(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
     exercises: list[ExerciseResult] = []
     extra_files: list[str] = []
+    learner_name: str = ""
+    handed_in: str | None = None
+    late: bool | None = None
+    notes: list[str] = []
 
     @property
     def graded(self) -> bool:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,14 +67,20 @@ def attendance(roster: Sequence[Learner], found: Iterable[Submission | Refused])
 
     Capitals do not count. Names also match as Canvas writes them, "okaforamara" for Amara Okafor.
     """
-    by_key = _by_key(roster)
+    recognised = recogniser(roster)
     present, unknown = set(), []
     for submission in found:
-        if learner := by_key.get(_key(submission.id)) or by_key.get(_squeezed(submission.learner_name)):
+        if learner := recognised(submission.id, submission.learner_name):
             present.add(learner.id)
         else:
             unknown.append(submission.id)
     return Attendance(tuple(learner for learner in roster if learner.id not in present), tuple(unknown))
+
+
+def recogniser(roster: Sequence[Learner]) -> Callable[[str, str], Learner | None]:
+    """Give a function that finds the learner for the id and the name of a submission, as `attendance` does."""
+    by_key = _by_key(roster)
+    return lambda id, name: by_key.get(_key(id)) or by_key.get(_squeezed(name))
 
 
 def _by_key(roster: Sequence[Learner]) -> dict[str, Learner]:

@@ -13,9 +13,15 @@ from autograder.sandbox.jail import readable_paths
 from autograder.sandbox.learner import Budget, Learner, Limits, Module
 from autograder.sandbox.starting import ForkServer
 
+from .gradebook.postgresql import BINARIES
+
 DOUBLE = Path(__file__).parent / "data" / "double"
 
 collect_ignore = ["data"]
+
+
+def pytest_report_header() -> str:
+    return f"PostgreSQL: {BINARIES or 'not installed, so its tests are left out'}"
 
 
 @pytest.fixture(scope="session")

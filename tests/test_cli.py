@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
-COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify")
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
 
 
 class GradingError(Exception):
@@ -135,6 +135,7 @@ def test_help_loads_nothing_heavy():
         (["grade", ".", "--layout", "nbgrader"], ".: no submission in it; expected submitted/<learner>/<assignment>/"),
         (["grade", ".", "--layout", "clones"], ".: no submission in it; expected git repositories named"),
         (["grade", ".", "--roster", "none.csv"], "none.csv: cannot be read: No such file or directory"),
+        (["gradebook"], "grades/reports: there is no such folder; grade first, or name the folder of the marks"),
         (["check", "softmacs"], f"no exercise named 'softmacs'; the exercises are: {', '.join(NAMES)}"),
         (["check", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
@@ -176,7 +177,7 @@ def test_a_class_is_graded_into_reports_marks_and_a_table(here, capfd):
     assert run(["grade", "class"]) == 0
     assert sorted(path.name for path in (here / "grades" / "reports").iterdir()) == ["amara.json", "李雷.json"]
     assert (here / "grades" / "grades.csv").read_text(encoding="utf-8").splitlines()[1] == (
-        "amara,graded,100,100,0,0,20,15,20,20,25,0,0,"
+        "amara,graded,100,100,0,0,20,15,20,20,25,0,0,,,"
     )
     printed = capfd.readouterr().out
     assert "2 of 2 submissions graded; mean 60.0 of 100 points" in printed
@@ -206,6 +207,77 @@ def test_a_canvas_download_is_graded_with_a_roster(here, capfd):
     assert "Handed nothing in: 李雷 (4712)\n" in printed
     table = (here / "grades" / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert [row.split(",")[:2] for row in table[1:]] == [["4711", "graded"], ["4712", "not_handed_in"]]
+
+
+def marks_in(gradebook: Path) -> dict[str, float]:
+    from nbgrader.api import Gradebook
+
+    from autograder.gradebook.fill import file_url
+
+    with Gradebook(file_url(gradebook)) as opened:
+        return {each["student"]: each["score"] for each in opened.submission_dicts(COURSE.name)}
+
+
+def test_the_marks_go_into_a_gradebook_beside_the_reports(here, capfd):
+    hand_in(here / "class" / "amara", *CORE)
+    hand_in(here / "class" / "bea", "softmax")
+    assert run(["grade", "class"]) == 0
+    assert marks_in(here / "grades" / "gradebook.db") == {"amara": 100, "bea": 20}
+    assert f"Gradebook: {here / 'grades' / 'gradebook.db'} has the marks of 2 learners\n" in capfd.readouterr().out
+
+
+def test_a_gradebook_is_not_kept_where_none_is_wanted(here):
+    hand_in(here / "class" / "amara", *CORE)
+    assert run(["grade", "class", "--no-gradebook"]) == 0
+    assert (here / "grades" / "grades.csv").is_file() and not (here / "grades" / "gradebook.db").exists()
+
+
+def test_another_database_can_be_named(here):
+    hand_in(here / "class" / "amara", *CORE)
+    assert run(["grade", "class", "--db", f"sqlite:///{here.as_posix()}/term.db"]) == 0
+    assert marks_in(here / "term.db") == {"amara": 100}
+    assert not (here / "grades" / "gradebook.db").exists()
+
+
+def test_a_gradebook_that_cannot_be_filled_is_one_line_after_the_marks(here, capfd):
+    hand_in(here / "class" / "amara", *CORE)
+    (here / "grades").mkdir()
+    (here / "grades" / "gradebook.db").write_bytes(b"learner,score\n" * 100)
+    assert run(["grade", "class"]) == 2
+    printed = capfd.readouterr()
+    assert "1 of 1 submissions graded" in printed.out
+    assert printed.err.startswith(f"attend: {here / 'grades' / 'gradebook.db'}: file is not a database")
+    assert printed.err.count("\n") == 1
+
+
+def test_a_gradebook_is_filled_from_the_reports_alone(here, capfd):
+    hand_in(here / "class" / "amara", *CORE)
+    (here / "roster.csv").write_text("id,name\namara,Amara Okafor\ndora,Dora\n")
+    assert run(["grade", "class", "--no-gradebook", "--out", "marks"]) == 0
+    assert run(["gradebook", "--out", "marks", "--roster", "roster.csv"]) == 0
+    assert marks_in(here / "marks" / "gradebook.db") == {"amara": 100}
+
+
+def test_a_gradebook_without_nbgrader_says_what_to_install(here, monkeypatch, capfd):
+    monkeypatch.setattr("autograder.gradebook.nbgrader_is_there", lambda: False)
+    hand_in(here / "class" / "amara", *CORE)
+    assert run(["grade", "class"]) == 0
+    assert not (here / "grades" / "gradebook.db").exists()
+    for command in (["gradebook"], ["grade", "class", "--db", "sqlite:///term.db"]):
+        assert run(command) == 2
+        assert "needs nbgrader, which is not installed; install attention-by-hand[grade]" in capfd.readouterr().err
+
+
+def test_grading_without_a_gradebook_loads_no_nbgrader(here):
+    program = (
+        "import sys; from autograder.cli import run; run(['check', '--help'])\n"
+        "import autograder.batch, autograder.grade, autograder.gradebook, autograder.outputs.terminal\n"
+        "print([name for name in ('nbgrader', 'sqlalchemy') if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
 
 
 def test_one_submission_can_be_graded_alone(here, capfd):

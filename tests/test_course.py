@@ -1,6 +1,7 @@
 """course.toml -> Course: what is read, what is refused, and how the refusal is worded."""
 
 import fnmatch
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -193,11 +194,26 @@ def test_bonus_points_do_not_count_among_the_points(small: Course):
     assert small.points == 7.5
 
 
+def test_an_exercise_is_due_when_it_says_else_when_the_course_does(tmp_path: Path):
+    dated = SMALL.replace('feedback = "hint"', 'feedback = "hint"\ndue = 2026-03-01T23:59:00+01:00')
+    course = load_course(written(tmp_path, dated.replace("points = 4.5", "points = 4.5\ndue = 2026-03-08T12:00:00Z")))
+    assert course.due_of(course.exercise("softmax")) == datetime(2026, 3, 1, 22, 59, tzinfo=UTC)
+    assert course.due_of(course.exercise("heads")) == datetime(2026, 3, 8, 12, tzinfo=UTC)
+    assert course.last_due == datetime(2026, 3, 1, 22, 59, tzinfo=UTC)
+
+
+def test_without_a_date_of_the_course_the_last_one_of_an_exercise_is_its_own(small: Course, tmp_path: Path):
+    course = load_course(written(tmp_path, SMALL.replace("points = 4.5", "points = 4.5\ndue = 2026-03-08T12:00:00Z")))
+    assert course.due_of(course.exercise("softmax")) is None
+    assert course.last_due == datetime(2026, 3, 8, 12, tzinfo=UTC)
+
+
 def test_what_is_left_out_has_a_default(small: Course, tmp_path: Path):
     assert small.limits == Limits()
     assert small.paths.exercises == tmp_path / "exercises"
     assert small.exercise("softmax").bonus is False
     assert small.exercise("softmax").stand_ins == {}
+    assert small.last_due is None
     assert small.exercise("softmax").difficulty is None
     assert small.exercise("softmax").minutes is None
 
@@ -295,6 +311,16 @@ def test_a_missing_stand_in_is_named_with_its_key(tmp_path: Path):
             "points = 4.5",
             'points = 4.5\nbanned = ["library"]',
             "banned: 'library' is neither a dotted name nor a list under [banned]; the lists are: none",
+        ),
+        (
+            "points = 4.5",
+            "points = 4.5\ndue = 2026-03-01T23:59:00",
+            "due: 2026-03-01T23:59:00 is in no time zone; add its offset, as in 2026-03-01T23:59:00+01:00",
+        ),
+        (
+            "points = 4.5",
+            "points = 4.5\ndue = 2026-03-01",
+            "due: expected a date with a time and a zone, as in 2026-03-01T23:59:00+01:00, got date; correct the value",
         ),
     ],
 )

@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import textwrap
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -356,6 +357,19 @@ def test_a_banned_call_that_is_hidden_is_found_while_it_runs(course):
 def test_extra_files_are_named(course):
     handed_in = Submission("ada", RIGHT, extra=("notes.txt",))
     assert grade(handed_in, course).extra_files == ["notes.txt"]
+
+
+def test_who_handed_in_and_when_is_in_the_report_and_changes_no_mark(course):
+    moment = datetime.fromisoformat("2026-03-01T23:59:00+01:00")
+    report = grade(Submission("ada", RIGHT, handed_in=moment, learner_name="Ada Byron"), course)
+    assert (report.handed_in, report.learner_name) == ("2026-03-01T23:59:00+01:00", "Ada Byron")
+    assert (report.fingerprint, report.earned) == (grade(submission(), course).fingerprint, 9)
+
+
+def test_a_date_that_is_moved_changes_no_fingerprint(course):
+    exercises = tuple(msgspec.structs.replace(each, due=datetime.now(UTC)) for each in course.exercises)
+    moved = msgspec.structs.replace(course, due=datetime.now(UTC), exercises=exercises)
+    assert grade(submission(), moved).fingerprint == grade(submission(), course).fingerprint
 
 
 def test_a_submission_that_was_refused_is_not_graded(course):

@@ -21,13 +21,13 @@ NOTHING_HANDED_IN = "not_handed_in"
 def write_csv(reports: Iterable[Report], exercises: Sequence[str], path: Path, missing: Iterable[Learner] = ()) -> Path:
     """Write the marks, sorted by submission, as UTF-8; ReportError where `path` cannot be written.
 
-    Columns: submission, status, points (of the core exercises), earned (core), bonus, each exercise, reason. A
-    submission that was not graded has empty marks: a zero would be one. So have those who are `missing`, whose status
-    is "not_handed_in".
+    Columns: submission, status, points (of the core exercises), earned (core), bonus, each exercise, reason, handed_in,
+    late ("yes", "no", or empty where that cannot be said). A submission that was not graded has empty marks: a zero
+    would be one. So have those who are `missing`, whose status is "not_handed_in".
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["submission", "status", "points", "earned", "bonus", *exercises, "reason"])
+    writer.writerow(["submission", "status", "points", "earned", "bonus", *exercises, "reason", "handed_in", "late"])
     rows = [(report.submission, _row(report, exercises)) for report in reports]
     rows += [(learner.id, _row_of_missing(learner, exercises)) for learner in missing]
     writer.writerows(row for _, row in sorted(rows, key=lambda pair: alphabetical(pair[0])))
@@ -41,11 +41,12 @@ def _row(report: Report, exercises: Sequence[str]) -> list[str]:
         earned = {exercise.name: number(exercise.earned) for exercise in report.exercises}
         totals = [number(report.points), number(report.core_earned), number(report.bonus_earned)]
         marks = totals + [earned.get(exercise, "") for exercise in exercises]
-    return [_inert(report.submission), report.status, *marks, _inert(_reason(report))]
+    late = {None: "", True: "yes", False: "no"}[report.late]
+    return [_inert(report.submission), report.status, *marks, _inert(_reason(report)), report.handed_in or "", late]
 
 
 def _row_of_missing(learner: Learner, exercises: Sequence[str]) -> list[str]:
-    return [_inert(learner.id), NOTHING_HANDED_IN, *[""] * (3 + len(exercises)), "nothing was handed in"]
+    return [_inert(learner.id), NOTHING_HANDED_IN, *[""] * (3 + len(exercises)), "nothing was handed in", "", ""]
 
 
 def _reason(report: Report) -> str:

@@ -40,8 +40,17 @@ def test_a_row_holds_the_marks_core_and_bonus_apart(tmp_path):
             "softmax": "18",
             "attention": "0.3",
             "reason": "",
+            "handed_in": "",
+            "late": "",
         }
     ]
+
+
+@pytest.mark.parametrize(("late", "said"), [(True, "yes"), (False, "no"), (None, "")])
+def test_when_it_was_handed_in_and_whether_that_was_late_stand_at_the_end(tmp_path, late, said):
+    report = graded("amara")
+    report.handed_in, report.late = "2026-03-02T00:09:00+01:00", late
+    assert list(rows([report], tmp_path)[0].items())[-2:] == [("handed_in", report.handed_in), ("late", said)]
 
 
 def test_what_was_not_graded_has_no_marks_at_all_not_even_zero(tmp_path):
@@ -101,7 +110,7 @@ def test_the_file_replaces_the_old_one_and_leaves_no_other(tmp_path):
     rows([], tmp_path)
     assert os.listdir(tmp_path) == ["grades.csv"]
     assert (tmp_path / "grades.csv").read_bytes() == (
-        b"submission,status,points,earned,bonus,by_hand,softmax,attention,reason\n"
+        b"submission,status,points,earned,bonus,by_hand,softmax,attention,reason,handed_in,late\n"
     )
 
 

@@ -1,0 +1,114 @@
+"""One learner in the gradebook: what the grader found is written, what people gave is left alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+
+from autograder.course import Course
+from autograder.gradebook.structure import Structure
+from autograder.gradebook.texts import LONGEST, comment_of, first_and_last, fitting
+from autograder.outputs.text import visible
+from autograder.report import ExerciseResult, Report
+from autograder.roster import Learner
+
+Row = TypeVar("Row")
+
+
+def write_learner(gradebook: Gradebook, learner: Learner) -> str:
+    """Make or update a learner and give the id; what is not known here stays as the gradebook has it."""
+    first, last = first_and_last(learner.name)
+    email = visible(learner.email) if len(learner.email) <= LONGEST else ""
+    known = {"first_name": first, "last_name": last} if learner.name else {}
+    known |= {"email": email} if email else {}
+    return str(gradebook.update_or_create_student(fitting(learner.id), **known).id)
+
+
+def write_marks(gradebook: Gradebook, report: Report, course: Course, structure: Structure, learner: str) -> bool:
+    """Write the marks of a graded submission; say whether one that a person gave now has another mark beneath it."""
+    submission = _submission(gradebook, structure, learner)
+    if report.handed_in:
+        submission.timestamp = _in_utc(report.handed_in)
+    notebooks = {notebook.notebook_id: notebook for notebook in submission.notebooks}
+    to_review = False
+    for exercise in report.exercises:
+        id = structure.notebooks[exercise.name]
+        notebook = notebooks.pop(id, None) or _new(gradebook, SubmittedNotebook(notebook_id=id, assignment=submission))
+        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook)
+    for notebook in notebooks.values():
+        _retire_notebook(gradebook, notebook)
+    return to_review
+
+
+def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment:
+    """Find a learner's submission or make one, without the empty marks that `add_submission` would write first."""
+    try:
+        return gradebook.find_submission(structure.assignment, learner)
+    except MissingEntry:
+        return _new(gradebook, SubmittedAssignment(assignment_id=structure.assignment_id, student_id=learner))
+
+
+def _write_exercise(
+    gradebook: Gradebook, exercise: ExerciseResult, course: Course, structure: Structure, notebook: SubmittedNotebook
+) -> bool:
+    grades = {grade.cell_id: grade for grade in notebook.grades}
+    comments = {comment.cell_id: comment for comment in notebook.comments}
+    to_review = False
+    for check in exercise.checks:
+        cells = structure.cells(exercise.name, check.name)
+        grade = grades.pop(cells.grade, None) or _new(gradebook, Grade(cell_id=cells.grade, notebook=notebook))
+        comment = comments.pop(cells.comment, None) or _new(
+            gradebook, Comment(cell_id=cells.comment, notebook=notebook)
+        )
+        to_review |= _score(grade, check.earned)
+        comment.auto_comment = comment_of(check, exercise, course)
+    _retire(gradebook, [*grades.values(), *comments.values()])
+    return to_review
+
+
+def _new(gradebook: Gradebook, row: Row) -> Row:
+    """Add a row, which nbgrader's models leave to whoever makes one."""
+    gradebook.db.add(row)
+    return row
+
+
+def _score(grade: Grade, earned: float) -> bool:
+    """Set what the grader gives; where that is news beneath a person's mark, ask for a review as nbgrader does."""
+    if grade.auto_score == earned:
+        return False
+    overruled = grade.auto_score is not None and grade.manual_score is not None
+    grade.auto_score = earned
+    grade.needs_manual_grade = overruled
+    return overruled
+
+
+def _retire_notebook(gradebook: Gradebook, notebook: SubmittedNotebook) -> None:
+    """Retire what an exercise that left the course has; its notebook goes with the last of it."""
+    if not _retire(gradebook, [*notebook.grades, *notebook.comments]):
+        gradebook.db.delete(notebook)
+
+
+def _retire(gradebook: Gradebook, rows: list[Grade | Comment]) -> bool:
+    """Delete the marks of checks that are no more, except for what people gave; say whether any are left."""
+    left = [row for row in rows if _is_of_a_person(row)]
+    for row in rows:
+        if row not in left:
+            gradebook.db.delete(row)
+        elif isinstance(row, Grade):
+            row.auto_score, row.needs_manual_grade = None, False
+        else:
+            row.auto_comment = None
+    return bool(left)
+
+
+def _is_of_a_person(row: Grade | Comment) -> bool:
+    if isinstance(row, Comment):
+        return row.manual_comment is not None
+    return row.manual_score is not None or row.extra_credit is not None
+
+
+def _in_utc(handed_in: str) -> datetime:
+    """Give a moment as nbgrader keeps it, in UTC and without saying so."""
+    return datetime.fromisoformat(handed_in).astimezone(UTC).replace(tzinfo=None)
