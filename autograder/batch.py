@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from autograder.circumstances import with_circumstances
 from autograder.course import Course
 from autograder.fingerprint import Fingerprint
 from autograder.lock import held
@@ -95,7 +96,7 @@ def _grade_what_is_left(
         keep(report)
 
     try:
-        left = batch.found.submissions if again else _left(batch, Fingerprint(course), keep, trust=trust)
+        left = batch.found.submissions if again else _left(batch, course, keep, trust=trust)
         if left:
             from autograder.grade import grade_all
 
@@ -108,19 +109,26 @@ def _grade_what_is_left(
             write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks, missing)
 
 
-def _left(
-    batch: Batch, fingerprint: Fingerprint, keep: Callable[[Report], None], *, trust: bool
-) -> list[Submission | Refused]:
+def _left(batch: Batch, course: Course, keep: Callable[[Report], None], *, trust: bool) -> list[Submission | Refused]:
     """Give the submissions without a report that is still good; the others' reports are kept as they are."""
     left: list[Submission | Refused] = []
+    fingerprint = Fingerprint(course)
     for submission in batch.found.submissions:
         report = _known_report(batch.reports_folder / report_name(submission.id), submission.id, trust=trust)
         if isinstance(submission, Refused) or report is None or report.fingerprint != fingerprint.of(submission):
             left.append(submission)
         else:
             batch.known += 1
-            keep(report)
+            keep(_up_to_date(report, submission, course, batch.reports_folder))
     return left
+
+
+def _up_to_date(report: Report, submission: Submission, course: Course, folder: Path) -> Report:
+    """Give a kept report with what may have changed without its mark: when it was handed in, and what was due."""
+    current = with_circumstances(report, submission, course)
+    if current != report:
+        write_report(current, folder)
+    return current
 
 
 def _known_report(path: Path, id: str, *, trust: bool) -> Report | None:
