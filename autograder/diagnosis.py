@@ -115,9 +115,11 @@ class KnownAnswers:
     def pairs(self) -> list[tuple[Faults, frozenset[int]]]:
         """Give each pair, with the probes that one of its faults answers wrongly alone."""
         if self._pairs is None:
+            started, asked = time.process_time(), self.seconds
             self._pairs = [
                 (faults, frozenset().union(*(self.wrong(fault) for fault in faults))) for faults in self.family.pairs()
             ]
+            self.seconds = asked + time.process_time() - started
         return self._pairs
 
     def wrong(self, fault: Fault) -> frozenset[int]:

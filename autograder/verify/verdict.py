@@ -18,8 +18,6 @@ from autograder.verify.trials import Kind, Tried, label
 # The share of mistakes that the diagnosis has to name.
 SINGLES_NAMED = 0.95
 PAIRS_NAMED = 0.80
-# Besides the learner's own calls.
-DIAGNOSIS_SECONDS = 0.020
 # A ban is enforced for the whole exercise, and not by a check.
 BAN = "not_allowed"
 
