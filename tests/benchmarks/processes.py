@@ -35,6 +35,13 @@ class Figures:
     together: float
 
 
+def cost_of_one(few: Figures, many: Figures, count: int) -> Figures:
+    """Give what each of the `count` submissions costs that one run had more than the other, and the larger's memory."""
+    return Figures(
+        (many.processor - few.processor) / count, (many.wall - few.wall) / count, many.largest, many.together
+    )
+
+
 def measured(command: Sequence[str], folder: Path, *, look_seconds: float = LOOK_SECONDS) -> Figures:
     """Run a command in `folder` and give its figures; when it fails, print what it wrote and end."""
     with tempfile.TemporaryFile() as written:

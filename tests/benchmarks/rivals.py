@@ -16,7 +16,7 @@ from textwrap import dedent
 
 import nbformat
 from nbformat import NotebookNode, v4
-from processes import Figures, measured
+from processes import Figures, cost_of_one, measured
 
 from autograder.course import Course
 
@@ -59,7 +59,7 @@ def nbgrader(course: Course, folder: Path, exercises: Sequence[str], tests: int,
     make_nbgrader_course(course, folder, exercises, tests, {"few": FEW, "many": FEW + count})
     few, many = (autograde(folder, f"{size}-*") for size in ("few", "many"))
     insist_on_full_scores(folder, FEW + FEW + count)
-    return Figures((many.processor - few.processor) / count, (many.wall - few.wall) / count, many.largest, many.together)
+    return cost_of_one(few, many, count)
 
 
 def make_nbgrader_course(
@@ -116,7 +116,14 @@ def notebook_of(course: Course, exercises: Sequence[str], tests: int) -> Noteboo
 
 def cell(source: str, name: str, *, grade: bool = False, solution: bool = False) -> NotebookNode:
     """Give a code cell that nbgrader knows by name: one to be completed, or one that is worth a point."""
-    known = {"schema_version": 3, "grade_id": name, "grade": grade, "solution": solution, "locked": grade, "task": False}
+    known = {
+        "schema_version": 3,
+        "grade_id": name,
+        "grade": grade,
+        "solution": solution,
+        "locked": grade,
+        "task": False,
+    }
     points = {"points": 1} if grade else {}
     return v4.new_code_cell(source, metadata={"nbgrader": known | points})
 
@@ -142,7 +149,9 @@ class PublicTests:
         nodes = ast.parse("\n".join(self._lines)).body[1:]  # the first is the docstring
         self.tests = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
         self.imports = "\n".join(self._text(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
-        others = [node for node in nodes if node not in self.tests and not isinstance(node, ast.Import | ast.ImportFrom)]
+        others = [
+            node for node in nodes if node not in self.tests and not isinstance(node, ast.Import | ast.ImportFrom)
+        ]
         self.prelude = "\n\n".join(self._text(node) for node in others)
 
     def functions(self, share: int) -> Iterator[str]:
