@@ -169,9 +169,9 @@ def table_of(ours: Sequence[Cost], rivals: Sequence[Cost]) -> Table:
     rows: dict[str, Callable[[Cost], float | None]] = {
         "submissions|,.0f": lambda cost: cost.count,
         "checks or tests|,.0f": lambda cost: cost.checks,
-        "submissions per second|.2f": lambda cost: 1 / cost.one.wall,
+        "graded per second|.2f": lambda cost: 1 / cost.one.wall,
         "processor time, s|.2f": lambda cost: cost.one.processor,
-        "  the long check apart|.2f": lambda cost: cost.processor,
+        "  long check apart|.2f": lambda cost: cost.processor,
         "starting up, s|.1f": lambda cost: cost.start_up,
         "outside learner calls|.0%": lambda cost: cost.outside,
         "largest process, MiB|,.0f": lambda cost: cost.one.largest,
