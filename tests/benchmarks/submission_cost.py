@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 import msgspec
+from processes import positive
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -189,13 +190,6 @@ def own_peak() -> float:
     """Give the most memory in MiB that this process has held."""
     per_mib = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / per_mib
-
-
-def positive(text: str) -> int:
-    """Read a count."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of submissions")
-    return int(text)
 
 
 if __name__ == "__main__":

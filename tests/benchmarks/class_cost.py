@@ -1,0 +1,222 @@
+"""What a class costs: `./run python tests/benchmarks/class_cost.py [N]`, N submissions (default 40).
+
+N copies of the reference solutions, each with a comment of its own, are graded by `attend grade`: on all cores and
+with one job, all exercises and the core ones. Each is run for a few and for N more; the difference by N is what one
+submission costs, and starting up falls out. In the same run stand beside them a bare pytest process for each
+submission, and `nbgrader autograde` on notebooks, both with the core exercises and as many tests as those have checks.
+The check that tries a length which must not fit into memory stands apart, as long as it took when it was quickest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from processes import Figures, cost_of_one, measured, positive
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rivals import bare_pytest, nbgrader
+
+from autograder.course import Course, find_course, load_course
+from autograder.crew import processors
+from autograder.report import Report, from_json
+
+FEW = 4
+RIVALS = 4
+MOST_SECONDS = 0.25
+LEAST_TIMES_NBGRADER = 12
+LEAST_SPEED_UP = 1.8
+# No other check of a right submission takes a tenth of this.
+LONG_SECONDS = 0.2
+ATTEND = [sys.executable, "-c", "from autograder.cli import main; main()"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One way to grade: what one submission costs (processor and clock without starting up), memory over all.
+
+    `start_up` is processor time; `outside` is the part of the clock that is not learner calls; `slowest` is the slowest
+    check with its clock. What a rival does not tell is None.
+    """
+
+    name: str
+    one: Figures
+    checks: int
+    count: int
+    start_up: float | None = None
+    outside: float | None = None
+    slowest: tuple[str, float] | None = None
+
+    @property
+    def processor(self) -> float:
+        """Seconds of processor time for one submission, the long check apart."""
+        slowest = self.slowest[1] if self.slowest else 0.0
+        return self.one.processor - (slowest if slowest > LONG_SECONDS else 0.0)
+
+
+def main(count: int) -> None:
+    """Measure and print."""
+    course = load_course(find_course(Path(__file__).parent))
+    everything = [exercise.name for exercise in course.exercises]
+    core = [exercise.name for exercise in course.exercises if not exercise.bonus]
+    with TemporaryDirectory() as folder:
+        runs = Runs(course, Path(folder), count)
+        ours = [
+            runs.attend(f"all, {processors()} jobs", everything, processors()),
+            runs.attend("all, 1 job", everything, 1),
+            runs.attend("core, 1 job", core, 1),
+        ]
+        checks = ours[-1].checks
+        rivals = [
+            runs.rival("core, pytest", bare_pytest, core, checks),
+            runs.rival("core, nbgrader", nbgrader, core, checks),
+        ]
+    console = Console(highlight=False)
+    console.print(table_of(ours, rivals))
+    for line in bounds(ours, rivals):
+        console.print(line)
+
+
+class Runs:
+    """Everything that is run, each in a folder of its own."""
+
+    def __init__(self, course: Course, folder: Path, count: int) -> None:
+        self._course = course
+        self._folder = folder
+        self._count = count
+
+    def attend(self, name: str, exercises: Sequence[str], jobs: int) -> Cost:
+        """Give what `attend grade` costs with these exercises handed in."""
+        print(name, file=sys.stderr)
+        sizes = [FEW, FEW + self._count]
+        few, many = (self._graded(self._folder / name / str(size), exercises, size, jobs) for size in sizes)
+        one = cost_of_one(few, many, self._count)
+        reports = self._reports(self._folder / name / str(sizes[-1]), exercises, sizes[-1])
+        return Cost(
+            name,
+            one,
+            sum(len(result.checks) for result in reports[0].exercises if result.name in exercises),
+            self._count,
+            start_up=few.processor - FEW * one.processor,
+            outside=1 - seconds_in_calls(reports) / sum(report.seconds for report in reports),
+            slowest=slowest_check(reports),
+        )
+
+    def rival(
+        self,
+        name: str,
+        grade: Callable[[Course, Path, Sequence[str], int, int], Figures],
+        exercises: Sequence[str],
+        checks: int,
+    ) -> Cost:
+        """Give what another way of grading costs, with as many tests as there are checks."""
+        print(name, file=sys.stderr)
+        return Cost(name, grade(self._course, self._folder / name, exercises, checks, RIVALS), checks, RIVALS)
+
+    def _graded(self, folder: Path, exercises: Sequence[str], count: int, jobs: int) -> Figures:
+        for number in range(count):
+            copy_solutions(self._course, folder / "class" / f"learner-{number}", exercises, number)
+        options = ["--out", str(folder / "grades"), "--jobs", str(jobs), "--layout", "folders"]
+        return measured([*ATTEND, "grade", str(folder / "class"), *options], self._course.root)
+
+    def _reports(self, folder: Path, exercises: Sequence[str], count: int) -> list[Report]:
+        """Read the reports, and end when a copy of the solutions did not earn everything."""
+        reports = [from_json(path.read_bytes()) for path in (folder / "grades" / "reports").glob("*.json")]
+        points = sum(self._course.exercise(name).points for name in exercises)
+        if len(reports) != count or any(report.earned < points for report in reports):
+            sys.exit("a copy of the reference solutions did not earn full points: only right ones are worth measuring")
+        return reports
+
+
+def copy_solutions(course: Course, folder: Path, exercises: Sequence[str], number: int) -> None:
+    """Make a submission that nobody else has."""
+    folder.mkdir(parents=True)
+    for exercise in exercises:
+        copied = Path(shutil.copy(course.paths.solutions / f"{exercise}.py", folder))
+        with copied.open("a", encoding="utf-8") as module:
+            module.write(f"\n# submission {number}\n")
+
+
+def slowest_check(reports: Sequence[Report]) -> tuple[str, float]:
+    """Give the check that takes longest, with its seconds where it was quickest: the least it must have computed."""
+    seconds: dict[str, float] = {}
+    for report in reports:
+        for exercise in report.exercises:
+            for check in exercise.checks:
+                seconds[check.title] = min(seconds.get(check.title, check.seconds), check.seconds)
+    title = max(seconds, key=lambda name: seconds[name])
+    return title, seconds[title]
+
+
+def seconds_in_calls(reports: Sequence[Report]) -> float:
+    """Give the clock time of learners' own functions."""
+    return sum(check.seconds for report in reports for exercise in report.exercises for check in exercise.checks)
+
+
+def table_of(ours: Sequence[Cost], rivals: Sequence[Cost]) -> Table:
+    """Give a column for each way to grade."""
+    costs = [*ours, *rivals]
+    table = Table("for one submission", box=box.SIMPLE_HEAD)
+    for cost in costs:
+        table.add_column(cost.name, justify="right", max_width=8)
+    rows: dict[str, Callable[[Cost], float | None]] = {
+        "submissions|,.0f": lambda cost: cost.count,
+        "checks or tests|,.0f": lambda cost: cost.checks,
+        "graded per second|.2f": lambda cost: 1 / cost.one.wall,
+        "processor time, s|.2f": lambda cost: cost.one.processor,
+        "  long check apart|.2f": lambda cost: cost.processor,
+        "starting up, s|.1f": lambda cost: cost.start_up,
+        "outside learner calls|.0%": lambda cost: cost.outside,
+        "largest process, MiB|,.0f": lambda cost: cost.one.largest,
+        "all together, MiB|,.0f": lambda cost: cost.one.together,
+    }
+    for rival in rivals:
+        rows[f"{rival.name.split()[-1]}, times this|.1f"] = partial(times, rival)
+    for row, value in rows.items():
+        title, form = row.split("|")
+        table.add_row(title, *(told(value(cost), form) for cost in costs))
+    return table
+
+
+def told(value: float | None, form: str) -> str:
+    """Give a number as it is printed, or nothing where there is none."""
+    return "" if value is None else format(value, form)
+
+
+def times(rival: Cost, cost: Cost) -> float:
+    """Give how many times the processor time of `cost` the rival takes, the long check apart."""
+    return rival.processor / cost.processor
+
+
+def bounds(ours: Sequence[Cost], rivals: Sequence[Cost]) -> list[str]:
+    """Give a line for each aim, and whether it is reached."""
+    all_cores, one_job, _ = ours
+    speed_up = one_job.one.wall / all_cores.one.wall
+    cheaper = times(rivals[-1], one_job)
+    return [
+        "the long check ({}) takes {:.2f} s".format(*one_job.slowest),
+        f"processor time without it {one_job.processor:.2f} s, aim at most {MOST_SECONDS} s: "
+        + reached(one_job.processor <= MOST_SECONDS),
+        f"nbgrader takes {cheaper:.1f} times that, aim at least {LEAST_TIMES_NBGRADER}: "
+        + reached(cheaper >= LEAST_TIMES_NBGRADER),
+        f"{processors()} jobs are {speed_up:.2f} times as fast as one, aim at least {LEAST_SPEED_UP} for two: "
+        + reached(speed_up >= LEAST_SPEED_UP),
+    ]
+
+
+def reached(holds: bool) -> str:
+    """Say whether an aim is reached."""
+    return "reached" if holds else "missed"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Measure what grading a class costs, beside other ways to do it.")
+    parser.add_argument("count", metavar="N", nargs="?", type=positive, default=40, help="submissions (default 40)")
+    main(parser.parse_args().count)
