@@ -56,8 +56,16 @@ def _close(one: Any, other: Any) -> bool:
     have, want = _plain(one), _plain(other)
     if dtype not in RELATIVE:
         return np.array_equal(have, want)
-    finite = np.abs(want[np.isfinite(want)])
-    return np.allclose(have, want, rtol=RELATIVE[dtype], atol=RELATIVE[dtype] * finite.max(initial=0.0), equal_nan=True)
+    return _near(have.astype(np.float64), want.astype(np.float64), RELATIVE[dtype])
+
+
+def _near(have: np.ndarray, want: np.ndarray, relative: float) -> bool:
+    """Tell what `np.allclose` would, with NaN alike, and quicker: a diagnosis asks it some hundred times."""
+    sizes = np.abs(np.where(np.isfinite(want), want, 0.0))
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(have - want) <= relative * (sizes + sizes.max(initial=0.0))
+    both_nan = (have != have) & (want != want)
+    return bool((near | (have == want) | both_nan).all())
 
 
 def _plain(value: Any) -> np.ndarray:
