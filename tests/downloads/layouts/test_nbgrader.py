@@ -82,8 +82,8 @@ def test_an_assignment_that_nobody_submitted_cannot_be_chosen(tree):
 
 
 def test_one_learner_who_hands_in_a_timestamp_does_not_decide_for_the_class(tree):
-    tree.write("mallory/work/timestamp.txt", "2026-03-02 12:00:00 UTC")
-    tree.write("mallory/work/softmax.py")
+    tree.write("mallory/hand-in/timestamp.txt", "2026-03-02 12:00:00 UTC")
+    tree.write("mallory/hand-in/softmax.py")
     tree.write("amara/softmax.py")
     assert found(tree).layout == "folders"
 
