@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from autograder.sandbox.learner import (
 )
 
 MAX_TIME_OUTS = 2
+NOT_OURS = ("PYTEST_", "HYPOTHESIS_")
 UNUSED_PLUGINS = ("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml")
 _FAILURE = pytest.StashKey[BaseException | None]()
 
@@ -97,7 +99,9 @@ def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
     arguments = [*map(str, suites), "-s", *(f"-pno:{plugin}" for plugin in UNUSED_PLUGINS)]
     # Neither a configuration file of the folder the command is run in nor the environment may have a say.
     arguments += ["-c", os.devnull, f"--rootdir={suites[0].parent}", "--import-mode=importlib"]
-    with _environment_without_pytest():
+    with _environment_of_our_own(), tempfile.TemporaryDirectory() as storage:
+        # Hypothesis would leave a folder where the command is run, which is the learner's.
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = storage
         status = pytest.main(arguments, plugins=[plugin, checks])
     _forget(suites)
     if plugin.error is not None:
@@ -154,13 +158,13 @@ class _Loop:
 
 
 @contextmanager
-def _environment_without_pytest() -> Iterator[None]:
-    saved = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PYTEST_")}
+def _environment_of_our_own() -> Iterator[None]:
+    saved = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(NOT_OURS)}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     try:
         yield
     finally:
-        for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        for name in [name for name in os.environ if name.startswith(NOT_OURS)]:
             del os.environ[name]
         os.environ.update(saved)
 

@@ -609,3 +609,13 @@ def test_a_suite_that_was_changed_is_read_again(course):
     path = course.paths.suites / "test_more.py"
     path.write_text(MORE.replace("points(2)", "points(1)"))
     assert grade(submission(), course).earned == 8
+
+
+def test_nothing_is_left_where_the_command_was_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", "of the caller")
+    softmax = REAL.exercise("softmax")
+    alone = msgspec.structs.replace(REAL, exercises=(softmax,))
+    assert grade(Submission("ada", {"softmax": REAL.solution_of(softmax).read_bytes()}), alone).earned == 20
+    assert list(tmp_path.iterdir()) == []
+    assert os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] == "of the caller"
