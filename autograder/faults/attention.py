@@ -564,7 +564,8 @@ def treated(weights: Tensor, blocked: Tensor, faults: Faults) -> Tensor:
         return weights.masked_fill(dead, 1.0 / max(1, weights.shape[-1]))
     if ZERO_WHERE_ANYTHING_IS_MASKED in faults:
         dead = blocked.any(dim=-1, keepdim=True)
-    return weights.masked_fill(dead, 0.0)
+    # Over the queries a key that nobody may read is NaN too, and nearly all code that mends rows mends that with them.
+    return weights.masked_fill(dead | (blocked & weights.isnan()), 0.0)
 
 
 def results_of(weights: Tensor, value: Tensor, faults: Faults) -> tuple[Tensor, Tensor]:
