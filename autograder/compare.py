@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from typing import Any
 
 import numpy as np
 
+from autograder.arrays import as_array, is_tensor
 from autograder.counterexample import DIGITS, show_numbers
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -90,7 +90,7 @@ def assert_close(
 def assert_equal(actual: Any, expected: Any) -> None:
     """Compare kind, shape and dtype, then every value exactly: for masks and for exact zeros."""
     _compare_form(actual, expected, dtype_name(expected.dtype))
-    found, right = _plain(actual), _plain(expected)
+    found, right = as_array(actual), as_array(expected)
     differs = found != right
     if differs.any():
         raise Difference(_describe(found, right, differs), actual, expected)
@@ -104,8 +104,8 @@ def dtype_name(dtype: Any) -> str:
 
 
 def _compare_form(actual: Any, expected: Any, dtype: str) -> None:
-    kind = "a torch tensor" if _is_tensor(expected) else "a NumPy array"
-    if _is_tensor(actual) != _is_tensor(expected) or not (_is_tensor(actual) or isinstance(actual, np.ndarray)):
+    kind = "a torch tensor" if is_tensor(expected) else "a NumPy array"
+    if is_tensor(actual) != is_tensor(expected) or not (is_tensor(actual) or isinstance(actual, np.ndarray)):
         raise Difference(f"{kind} should come back, not {_kind_of(actual)}", actual, expected)
     if tuple(actual.shape) != tuple(expected.shape):
         raise Difference(f"the shape is {tuple(actual.shape)}, not {tuple(expected.shape)}", actual, expected)
@@ -164,23 +164,11 @@ def _number(value: Any) -> str:
     return str(bool(value)) if isinstance(value, np.bool_) else f"{float(value):.6g}"
 
 
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
 def _kind_of(value: Any) -> str:
     if value is None:
         return "None"
     return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
 
 
-def _plain(value: Any) -> np.ndarray:
-    if not _is_tensor(value):
-        return np.asarray(value)
-    value = value.detach()
-    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())
-
-
 def _as_float64(value: Any) -> np.ndarray:
-    return np.asarray(_plain(value), dtype=np.float64)
+    return np.asarray(as_array(value), dtype=np.float64)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from autograder.arrays import as_array, is_tensor
 
 SHOWN_IN_FULL = 48
 MAX_TEXT = 2000
@@ -24,8 +25,8 @@ def show_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, An
 
 def show(value: Any) -> str:
     """Give a value as short text: small arrays in full, masks as 1 and 0, large ones by shape and dtype."""
-    if _is_tensor(value):
-        return _show_array(_as_array(value), "tensor", str(value.dtype).removeprefix("torch."))
+    if is_tensor(value):
+        return _show_array(as_array(value), "tensor", str(value.dtype).removeprefix("torch."))
     if isinstance(value, np.ndarray):
         return _show_array(value, "array", str(value.dtype))
     if isinstance(value, list | tuple):
@@ -56,13 +57,3 @@ def _show_array(array: np.ndarray, kind: str, dtype: str) -> str:
     if not array.size:
         return f"<empty {kind} {array.shape}>" if plain else f"<empty {kind} {array.shape} {dtype}>"
     return show_numbers(array) if plain else f"{kind}({show_numbers(array)}, dtype={dtype})"
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def _as_array(value: Any) -> np.ndarray:
-    value = value.detach()
-    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.arrays import as_array, is_tensor
 from autograder.faults.family import Probe
 from autograder.sandbox.learner import LearnerException
 
@@ -44,7 +44,7 @@ def _alike(one: Any, other: Any) -> bool:
             and len(one) == len(other)
             and all(_alike(*both) for both in zip(one, other, strict=True))
         )
-    if isinstance(one, np.ndarray) or _is_tensor(one):
+    if isinstance(one, np.ndarray) or is_tensor(one):
         return type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape and _close(one, other)
     if isinstance(one, float):
         return type(one) is type(other) and _close(np.asarray(one), np.asarray(other))
@@ -53,7 +53,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 def _close(one: Any, other: Any) -> bool:
     dtype = str(one.dtype).removeprefix("torch.")
-    have, want = _plain(one), _plain(other)
+    have, want = as_array(one), as_array(other)
     if dtype not in RELATIVE:
         return np.array_equal(have, want)
     return _near(have.astype(np.float64), want.astype(np.float64), RELATIVE[dtype])
@@ -66,15 +66,3 @@ def _near(have: np.ndarray, want: np.ndarray, relative: float) -> bool:
         near = np.abs(have - want) <= relative * (sizes + sizes.max(initial=0.0))
     both_nan = (have != have) & (want != want)
     return bool((near | (have == want) | both_nan).all())
-
-
-def _plain(value: Any) -> np.ndarray:
-    if not _is_tensor(value):
-        return np.asarray(value)
-    value = value.detach()
-    return np.asarray(value.double().numpy() if value.is_floating_point() else value.numpy())
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
