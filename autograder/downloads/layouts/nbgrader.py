@@ -59,7 +59,8 @@ def _assignment(works: dict[tuple[str, str], Node], exercises: Sequence[str], ch
     names = sorted({name for _, name in works})
     if choice:
         if choice not in names:
-            raise SubmissionError(f"no learner submitted an assignment {choice!r}; there are: {', '.join(names)}")
+            there = ", ".join(names) or "none"
+            raise SubmissionError(f"no learner submitted an assignment {choice!r}; there are: {there}")
         return choice
     if len(names) <= 1:
         return "".join(names)

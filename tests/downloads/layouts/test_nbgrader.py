@@ -81,6 +81,12 @@ def test_an_assignment_that_nobody_submitted_cannot_be_chosen(tree):
         found(tree, "nbgrader:ps9")
 
 
+def test_where_nobody_submitted_anything_there_is_nothing_to_choose(tree):
+    tree.write("readme.txt")
+    with pytest.raises(SubmissionError, match="no learner submitted an assignment 'ps9'; there are: none"):
+        found(tree, "nbgrader:ps9")
+
+
 def test_one_learner_who_hands_in_a_timestamp_does_not_decide_for_the_class(tree):
     tree.write("mallory/hand-in/timestamp.txt", "2026-03-02 12:00:00 UTC")
     tree.write("mallory/hand-in/softmax.py")
