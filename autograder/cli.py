@@ -33,6 +33,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.hints.HintError",
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
+        "autograder.language.LanguageError",
     ]
 )
 INTERRUPTED = 130

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from autograder.language import Phrase
+
 SCHEMA = 1
 NOT_HANDED_IN = "not handed in"
 
@@ -37,16 +39,33 @@ class Outcome(enum.StrEnum):
     ERROR = "error"
 
 
+class Figure(msgspec.Struct):
+    """A small array to be drawn as a grid: a mask, weights, or plain numbers, its axes named.
+
+    `cells` are as they are read ("1" and "0" in a mask; "0.25", "nan", "-inf"), row by row.
+    """
+
+    title: str
+    kind: Literal["mask", "weights", "numbers"]
+    rows: str
+    columns: str
+    cells: list[list[str]]
+
+
 class Diagnosis(msgspec.Struct):
     """A fault that explains what was seen, in each language of the course, and the smallest input that shows it."""
 
     fault: str
     explanation: dict[str, str]
     counterexample: str = ""
+    figures: list[Figure] = []
 
 
 class CheckResult(msgspec.Struct):
-    """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls."""
+    """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls.
+
+    `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
+    """
 
     name: str
     title: str
@@ -57,6 +76,8 @@ class CheckResult(msgspec.Struct):
     hint: str = ""
     counterexample: str = ""
     seconds: float = 0.0
+    phrase: Phrase | None = None
+    figures: list[Figure] = []
 
 
 class ExerciseResult(msgspec.Struct):

@@ -68,6 +68,8 @@ def test_the_json_has_the_keys_of_schema_1_in_their_order():
         "hint": "softmax.sum",
         "counterexample": "softmax([0, 0])",
         "seconds": 0.01,
+        "phrase": None,
+        "figures": [],
     }
     assert report["schema"] == 1
     assert report["isolation"] == ["process", "rlimits"]

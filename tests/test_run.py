@@ -116,7 +116,7 @@ def test_the_first_use_makes_the_environment_and_installs_the_kit_against_the_co
     result = kit.run("show", "done")
     assert result.stdout == "<done>"
     assert kit.steps == ["venv", "pip"]
-    assert kit.log[1].endswith("-c constraints.txt -e .[lab,grade,dev]")
+    assert kit.log[1].endswith("-c constraints.txt -e .[lab,grade,cluster,dev]")
 
 
 def test_the_first_use_says_in_one_line_what_it_does_and_that_it_takes_minutes(kit: Kit):
