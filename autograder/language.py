@@ -136,7 +136,8 @@ def _read_catalogue(file: Path, language: str) -> dict[str, str]:
         with file.open("rb") as opened:
             messages = read_po(opened, locale=language, abort_invalid=True)
     except (OSError, ValueError, PoFileError) as error:
-        raise LanguageError(f"{file}: not a gettext catalogue in UTF-8 ({error}); correct it there") from None
+        said = say("{file}: not a gettext catalogue in UTF-8 ({error}); correct it there", file=file, error=error)
+        raise LanguageError(said) from None
     return {str(message.id): str(message.string) for message in messages if message.id and message.string}
 
 
@@ -148,7 +149,11 @@ def chosen_language(wanted: str, languages: Sequence[str]) -> str:
 
     """
     if wanted and wanted not in languages:
-        raise LanguageError(f"--lang {wanted}: the course is in {' and '.join(languages)}; ask for one of these")
+        there: Phrase | str = languages[0]
+        for language in languages[1:]:
+            there = say("{first} and {last}", first=there, last=language)
+        said = say("--lang {wanted}: the course is in {there}; ask for one of these", wanted=wanted, there=there)
+        raise LanguageError(said)
     of_the_user = _of_the_locale()
     return wanted or (of_the_user if of_the_user in languages else languages[0])
 
