@@ -21,8 +21,9 @@ from _pytest.runner import runtestprotocol
 from autograder import checks
 from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
 from autograder.counterexample import cut, show_call
+from autograder.figures import Draw
 from autograder.language import Phrase, as_phrase, recognised, said_by, say
-from autograder.report import CheckResult, Outcome
+from autograder.report import CheckResult, Figure, Outcome
 from autograder.sandbox.learner import (
     Learner,
     LearnerEnded,
@@ -69,11 +70,13 @@ class Checks:
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
 
-    def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
-        """Run the checks of an exercise against what the desk serves."""
-        return list(self.run_each(exercise, desk))
+    def run(self, exercise: str, desk: Desk, draw: Draw | None = None) -> list[CheckResult]:
+        """Run the checks of an exercise against what the desk serves; `draw` makes the figures of those that fail."""
+        return list(self.run_each(exercise, desk, draw=draw))
 
-    def run_each(self, exercise: str, desk: Desk, first: Sequence[str] = ()) -> Iterator[CheckResult]:
+    def run_each(
+        self, exercise: str, desk: Desk, first: Sequence[str] = (), draw: Draw | None = None
+    ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
         learner = desk.learner(exercise)
@@ -82,7 +85,7 @@ class Checks:
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             for item, sibling in zip(items, siblings, strict=True):
-                yield _run(item, sibling, learner)
+                yield _run(item, sibling, learner, draw)
         finally:
             self._setup_state.teardown_exact(None)
 
@@ -176,7 +179,7 @@ def _environment_of_our_own() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> CheckResult:
+def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw: Draw | None = None) -> CheckResult:
     if learner.out_of_time:
         return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
     if learner.time_outs >= MAX_TIME_OUTS:
@@ -195,7 +198,9 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> Ch
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
     said = explain(failure, learner)
-    return _result(item, outcome_of(failure), said, counterexample=_last_call(learner), seconds=seconds)
+    figures = draw(learner.last_call, failure) if draw else []
+    shown = _last_call(learner)
+    return _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds, figures=figures)
 
 
 def outcome_of(failure: BaseException) -> Outcome:
@@ -276,6 +281,7 @@ def _result(
     earned: float = 0.0,
     counterexample: str = "",
     seconds: float = 0.0,
+    figures: Sequence[Figure] = (),
 ) -> CheckResult:
     name = _name_of(item)
     return CheckResult(
@@ -289,4 +295,5 @@ def _result(
         hint=mark_of(item, "hint", ""),
         counterexample=counterexample,
         seconds=seconds,
+        figures=list(figures),
     )
