@@ -132,7 +132,7 @@ class Grader:
 
     def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason)
+            return self._not_graded(submission.id, submission.reason_phrase or submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:

@@ -31,15 +31,17 @@ def first_and_last(name: str) -> tuple[str, str]:
 def comment_of(check: CheckResult, exercise: ExerciseResult, course: Course) -> str | None:
     """Say why a check failed, the mistake's explanation first, or None where it passed.
 
-    nbgrader shows comments to learners, so they say no more than the course's feedback policy.
+    nbgrader shows comments to learners, so they say no more than the course's feedback policy, and in the course's
+    first language.
     """
     if check.outcome is Outcome.PASSED or course.feedback == "none":
         return None
-    parts = [check.title or check.name]
+    reader = course.reader(course.languages[0])
+    parts = [reader.title(check.title) or check.name]
     if course.feedback in ("full", "hint"):
         parts = [_explanation(diagnosis.explanation, course) for diagnosis in exercise.diagnosis] + parts
     if course.feedback == "full":
-        parts += [check.counterexample, check.message]
+        parts += [check.counterexample, reader.read(check.phrase or check.message)]
     return "\n".join(line for part in parts if part for line in visible_lines(part))
 
 
