@@ -79,9 +79,17 @@ class CheckResult(msgspec.Struct):
     phrase: Phrase | None = None
     figures: list[Figure] = []
 
+    @property
+    def is_stub(self) -> bool:
+        """Whether the check met a function that is not written yet."""
+        return self.outcome is Outcome.FAILED and "NotImplementedError" in self.message
+
 
 class ExerciseResult(msgspec.Struct):
-    """The checks of one exercise; `reason` says why it earned nothing where no single check can."""
+    """The checks of one exercise; `reason` says why it earned nothing where no single check can.
+
+    `public` is set where the checks are the tests that lie in the learner's own folder, which carry no points.
+    """
 
     name: str
     points: float
@@ -90,6 +98,7 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+    public: bool = False
 
     @property
     def left_out(self) -> bool:
