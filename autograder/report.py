@@ -53,18 +53,23 @@ class Figure(msgspec.Struct):
 
 
 class Diagnosis(msgspec.Struct):
-    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it."""
+    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it.
+
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    """
 
     fault: str
     explanation: dict[str, str]
     counterexample: str = ""
     figures: list[Figure] = []
+    call: str = ""
 
 
 class CheckResult(msgspec.Struct):
     """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls.
 
     `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
     """
 
     name: str
@@ -78,6 +83,7 @@ class CheckResult(msgspec.Struct):
     seconds: float = 0.0
     phrase: Phrase | None = None
     figures: list[Figure] = []
+    call: str = ""
 
     @property
     def is_stub(self) -> bool:

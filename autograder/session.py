@@ -22,7 +22,7 @@ from autograder import checks
 from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
 from autograder.counterexample import cut, show_call
 from autograder.figures import Draw
-from autograder.report import CheckResult, Figure, Outcome
+from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
     Learner,
     LearnerEnded,
@@ -191,9 +191,11 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw:
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
     message = explain(failure, learner)
-    figures = draw(learner.last_call, failure) if draw else []
     shown = _last_call(learner)
-    return _result(item, outcome_of(failure), message=message, counterexample=shown, seconds=seconds, figures=figures)
+    result = _result(item, outcome_of(failure), message=message, counterexample=shown, seconds=seconds)
+    if draw:
+        result.figures, result.call = draw(learner.last_call, failure)
+    return result
 
 
 def outcome_of(failure: BaseException) -> Outcome:
@@ -264,7 +266,6 @@ def _result(
     message: str = "",
     counterexample: str = "",
     seconds: float = 0.0,
-    figures: Sequence[Figure] = (),
 ) -> CheckResult:
     name = _name_of(item)
     return CheckResult(
@@ -277,5 +278,4 @@ def _result(
         hint=mark_of(item, "hint", ""),
         counterexample=counterexample,
         seconds=seconds,
-        figures=list(figures),
     )

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
+from autograder.outputs.grid import Grids, differing, drawn
 from autograder.outputs.text import attributed, number, visible, visible_lines
 from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
@@ -38,6 +39,13 @@ LONGEST_NOTE = 200
 
 SIGNS = ("✓", "✗")
 ASCII_SIGNS = ("+", "x")
+
+# With those of the diagnosis; who has mended what they show sees the next ones.
+MOST_DRAWN = 4
+# Of a call with more in it only the names of its arguments are read.
+LONGEST_CALL = 160
+# A message that has nothing in it but the arrays that are drawn.
+REPEATS_FIGURES = "returned "
 
 # How a check that did not simply fail is spoken of.
 ENDINGS = {
@@ -296,7 +304,10 @@ def _diagnosis_lines(diagnoses: Sequence[Diagnosis], language: str = "en") -> It
     yield Text("  these mistakes together explain it:" if many else "  this mistake explains it:", style="bold")
     for diagnosis in diagnoses:
         yield _Indented(_lines(diagnosis.explanation.get(language, diagnosis.fault)), 6)
-        if diagnosis.counterexample:
+        if figures := drawn(diagnosis.figures):
+            yield _Indented(_lines(diagnosis.call), 6)
+            yield Grids(figures, 6, language)
+        elif diagnosis.counterexample:
             yield _Indented(_lines(diagnosis.counterexample), 6)
 
 
@@ -304,7 +315,7 @@ def _check_lines(
     result: ExerciseResult, sentence_of: Callable[[str], str], signs: tuple[str, str]
 ) -> Iterable[RenderableType]:
     """Yield a line for each check, and under a failed one what is known of it; a sentence of the contract only once."""
-    said = {""}
+    said, seen = {""}, [diagnosis.figures for diagnosis in result.diagnosis]
     for check in result.checks:
         yield _title(check, signs)
         if check.outcome is Outcome.PASSED:
@@ -313,8 +324,17 @@ def _check_lines(
             yield _Indented(Text("not written yet"), 6)
             continue
         sentence = sentence_of(check.hint) if check.hint else ""
-        details = [check.counterexample, check.message, sentence]
+        figures = drawn(check.figures) if len(seen) < MOST_DRAWN and check.figures not in seen else []
+        by_name = figures or (check.call and len(check.counterexample) > LONGEST_CALL)
+        details = [check.call if by_name else check.counterexample]
+        if not (figures and differing(figures) and check.message.startswith(REPEATS_FIGURES)):
+            details.append(check.message)
         yield from (_Indented(_lines(detail), 6) for detail in details if detail not in said)
+        if figures:
+            seen.append(check.figures)
+            yield Grids(figures, 6)
+        if sentence not in said:
+            yield _Indented(_lines(sentence), 6)
         said.add(sentence)
 
 
