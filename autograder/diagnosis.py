@@ -53,7 +53,7 @@ class Diagnostician:
         family = self._families.of(exercise)
         if family is None or learner.time_outs or learner.out_of_time:
             return []
-        with learner.on_another_budget(Budget(SECONDS, "diagnosis")), warnings.catch_warnings():
+        with learner.on_another_budget(Budget(SECONDS, "the diagnosis")), warnings.catch_warnings():
             # Of what a learner's values do to our own arithmetic nobody wants to be warned.
             warnings.simplefilter("ignore")
             seen = Seen.of(family, learner)

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from autograder.language import Phrase
+from autograder.language import Phrase, as_phrase, say
 
 SCHEMA = 1
-NOT_HANDED_IN = "not handed in"
+NOT_HANDED_IN = say("not handed in")
 
 # File systems allow 255 bytes a name, some that encrypt only 143.
 LONGEST_NAME = 120
@@ -94,7 +94,8 @@ class CheckResult(msgspec.Struct):
 class ExerciseResult(msgspec.Struct):
     """The checks of one exercise; `reason` says why it earned nothing where no single check can.
 
-    `public` is set where the checks are the tests that lie in the learner's own folder, which carry no points.
+    `reason` is in English; `reason_phrase` is the same for those who read another language. `public` is set where the
+    checks are the tests that lie in the learner's own folder, which carry no points.
     """
 
     name: str
@@ -105,11 +106,16 @@ class ExerciseResult(msgspec.Struct):
     checks: list[CheckResult] = []
     bonus: bool = False
     public: bool = False
+    reason_phrase: Phrase | None = None
+
+    def lose(self, said: Phrase | str) -> None:
+        """Keep a reason, in English and, where it was said in a sentence, for other languages."""
+        self.reason, self.reason_phrase = str(said), as_phrase(said)
 
     @property
     def left_out(self) -> bool:
         """Whether it is a bonus exercise that was not handed in, which nobody has to."""
-        return self.bonus and self.reason == NOT_HANDED_IN
+        return self.bonus and self.reason == str(NOT_HANDED_IN)
 
     @property
     def passed(self) -> bool:
@@ -122,7 +128,8 @@ class Report(msgspec.Struct, kw_only=True):
     """One submission, graded or not; `points` are those of the core exercises, `earned` counts the bonus too.
 
     `handed_in` is a moment in ISO 8601 with its offset from UTC, and None where nothing tells; `late` is None where
-    nobody set a date. `notes` say what was chosen among several files or attempts.
+    nobody set a date. `notes` say what was chosen among several files or attempts. `reason` is in English, and
+    `reason_phrase` the same for those who read another language.
     """
 
     schema: int = SCHEMA
@@ -140,6 +147,7 @@ class Report(msgspec.Struct, kw_only=True):
     handed_in: str | None = None
     late: bool | None = None
     notes: list[str] = []
+    reason_phrase: Phrase | None = None
 
     @property
     def graded(self) -> bool:
@@ -221,7 +229,8 @@ def write_whole(path: Path, data: bytes) -> None:
         partial.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise ReportError(f"{path} cannot be written: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise ReportError(say("{file} cannot be written: {why}", file=path, why=why)) from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
