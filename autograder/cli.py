@@ -114,12 +114,14 @@ def gradebook(
 @app.command()
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for other programs.")] = False,
     language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
     from autograder.language import chosen_language, say
+    from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
@@ -136,7 +138,10 @@ def check(
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
     sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
-    show_check(_console(), results, loaded.feedback, sentence_of, reader)
+    if as_json:
+        print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
+    else:
+        show_check(_console(), results, loaded.feedback, sentence_of, reader)
     _say(said, reader)
     needed = [result for result in results if exercises or not result.bonus]
     raise typer.Exit(0 if all(result.passed for result in needed) else 1)

@@ -182,7 +182,7 @@ class Grader:
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):
             return lost
-        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).of_check)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
