@@ -65,6 +65,7 @@ class CheckResult(msgspec.Struct):
     """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls.
 
     `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
+    `line` is that of the learner's module where it raised, from 1, and 0 where it did not.
     """
 
     name: str
@@ -78,10 +79,15 @@ class CheckResult(msgspec.Struct):
     seconds: float = 0.0
     phrase: Phrase | None = None
     figures: list[Figure] = []
+    line: int = 0
 
 
 class ExerciseResult(msgspec.Struct):
-    """The checks of one exercise; `reason` says why it earned nothing where no single check can."""
+    """The checks of one exercise; `reason` says why it earned nothing where no single check can.
+
+    `line` is that of the learner's module which the reason is about, or 0. `code` is the module where something was
+    lost, so that it can be shown beside what became of it; "" where nothing was, or there was none.
+    """
 
     name: str
     points: float
@@ -90,6 +96,8 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+    line: int = 0
+    code: str = ""
 
     @property
     def left_out(self) -> bool:

@@ -188,7 +188,9 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> Ch
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
     message = explain(failure, learner)
-    return _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
+    result = _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
+    result.line = raising_line(failure)
+    return result
 
 
 def outcome_of(failure: BaseException) -> Outcome:
@@ -198,6 +200,11 @@ def outcome_of(failure: BaseException) -> Outcome:
     if isinstance(failure, OutOfMemory):
         return Outcome.OUT_OF_MEMORY
     return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
+
+
+def raising_line(failure: BaseException) -> int:
+    """Give the learner's own line where an exception came from, or 0."""
+    return failure.frames[-1].line if isinstance(failure, LearnerException) and failure.frames else 0
 
 
 def explain(failure: BaseException, learner: Learner) -> str:
