@@ -148,7 +148,7 @@ class ExerciseViews:
         told = shown(result, self._course.feedback)
         unwritten = is_unwritten(result)
         return ExerciseView(
-            name=result.name,
+            name=visible(result.name),
             title=self._title(result.name),
             module=visible(f"{result.name}.py"),
             anchor=f"{self._language}-{visible(result.name)}" if anchored else "",
