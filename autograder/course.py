@@ -72,6 +72,10 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     patterns of them) that it may not call, `stand_ins` the Python sources that take the place of other exercises
     while this one is graded: module name -> file. `due` is when it has to be handed in, where the course's own date is
     not meant. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and have no part in a mark.
+
+    `axes` names rows and columns (the last two axes) of arrays that are drawn, `["query", "key"]` for one. Its keys are
+    the names of parameters ("allowed"), and for what comes back those of `functions` ("causal_mask"), with a position
+    where several things do ("attention[1]" is the second one). Other arrays have a row and a column.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     due: datetime | None = None
     difficulty: int | None = None
     minutes: int | None = None
+    axes: dict[str, tuple[str, str]] = {}
 
     def __post_init__(self) -> None:
         _require_identifiers("name", [self.name])
@@ -100,6 +105,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
         if self.minutes is not None and self.minutes < 1:
             raise ValueError(f"minutes: {self.minutes} is no time to work; give 1 or more")
+        _require_axes(self.axes, self.functions)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -297,6 +303,19 @@ def _require_identifiers(key: str, names: Iterable[str]) -> None:
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise ValueError(f"{key}: {name!r} is no Python name; use letters, digits and '_'")
+
+
+def _require_axes(axes: dict[str, tuple[str, str]], functions: Sequence[str]) -> None:
+    for key, names in axes.items():
+        result = re.fullmatch(r"(.+)\[(?:0|[1-9][0-9]*)\]", key, re.DOTALL)
+        if result and result[1] not in functions:
+            raise ValueError(f"axes.{key}: {result[1]!r} is none of the functions; they are: {', '.join(functions)}")
+        if not result and not key.isidentifier():
+            example = f"{functions[0]}[1]"
+            raise ValueError(f"axes: {key!r} is no parameter, function or place in what comes back, as in {example!r}")
+        for name in names:
+            if not name.strip() or not name.isprintable():
+                raise ValueError(f"axes.{key}: {name!r} cannot be read; name the rows and the columns")
 
 
 def _require_zone(due: datetime | None) -> None:

@@ -18,6 +18,7 @@ from autograder.crew import Crew
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
 from autograder.faults.shelf import FamilyError
+from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
 from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
@@ -184,7 +185,7 @@ class Grader:
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):
             return lost
-        results = checks.run(exercise.name, desk)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).of_check)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()

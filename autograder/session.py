@@ -21,7 +21,8 @@ from _pytest.runner import runtestprotocol
 from autograder import checks
 from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
 from autograder.counterexample import cut, show_call
-from autograder.report import CheckResult, Outcome
+from autograder.figures import Draw
+from autograder.report import CheckResult, Figure, Outcome
 from autograder.sandbox.learner import (
     Learner,
     LearnerEnded,
@@ -62,11 +63,13 @@ class Checks:
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
 
-    def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
-        """Run the checks of an exercise against what the desk serves."""
-        return list(self.run_each(exercise, desk))
+    def run(self, exercise: str, desk: Desk, draw: Draw | None = None) -> list[CheckResult]:
+        """Run the checks of an exercise against what the desk serves; `draw` makes the figures of those that fail."""
+        return list(self.run_each(exercise, desk, draw=draw))
 
-    def run_each(self, exercise: str, desk: Desk, first: Sequence[str] = ()) -> Iterator[CheckResult]:
+    def run_each(
+        self, exercise: str, desk: Desk, first: Sequence[str] = (), draw: Draw | None = None
+    ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
         learner = desk.learner(exercise)
@@ -75,7 +78,7 @@ class Checks:
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             for item, sibling in zip(items, siblings, strict=True):
-                yield _run(item, sibling, learner)
+                yield _run(item, sibling, learner, draw)
         finally:
             self._setup_state.teardown_exact(None)
 
@@ -169,7 +172,7 @@ def _environment_of_our_own() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> CheckResult:
+def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw: Draw | None = None) -> CheckResult:
     if learner.out_of_time:
         return _result(item, Outcome.TIMED_OUT, message=f"not run: {learner.out_of_time}")
     if learner.time_outs >= MAX_TIME_OUTS:
@@ -189,6 +192,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner) -> Ch
         raise failure
     message = explain(failure, learner)
     result = _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
+    result.figures = draw(learner.last_call, failure) if draw else []
     result.line = raising_line(failure)
     return result
 

@@ -20,6 +20,15 @@ DOUBLE = Path(__file__).parent / "data" / "double"
 collect_ignore = ["data"]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run the whole on all cores; of a few files one process is done before a second is ready."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and config.option.numprocesses is None and not hasattr(config, "workerinput"):
+        config.option.numprocesses = "auto"
+        config.option.dist = "worksteal"
+
+
 def pytest_report_header() -> str:
     return f"PostgreSQL: {BINARIES or 'not installed, so its tests are left out'}"
 

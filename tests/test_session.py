@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.compare import SuiteMistake
-from autograder.report import Outcome
+from autograder.report import Figure, Outcome
 from autograder.sandbox.learner import (
     Crashed,
     Exited,
@@ -144,6 +144,20 @@ def test_a_failure_shows_the_last_call(suite_of):
     assert (result.earned, result.points) == (0, 2)
     # Hypothesis replays the smallest example last, so that is the call to show.
     assert of_hypothesis.counterexample == "double([1.])"
+
+
+def test_the_figures_of_a_failure_are_drawn_from_its_last_call_and_of_a_passed_check_there_are_none(suite_of):
+    asked = []
+
+    def draw(call, failure):
+        asked.append((call.function, str(failure)))
+        return [Figure("numbers", "numbers", "", "column", [["1"]])]
+
+    results = []
+    desk = FakeDesk(lambda numbers: numbers * 3 if numbers.size == 1 and numbers[0] == 1 else numbers * 2)
+    with_checks([suite_of(SUITE)], lambda checks: results.extend(checks.run("double", desk, draw)))
+    assert asked[0] == ("double", "returned [3.], right is [2.]")
+    assert [len(result.figures) for result in results[:2]] == [1, 0]
 
 
 def test_the_exercise_of_a_suite_is_in_its_name(suite_of):

@@ -139,11 +139,12 @@ class ModuleDescription(msgspec.Struct, frozen=True):
 
 
 class LastCall(msgspec.Struct, frozen=True):
-    """The last call, kept so that a failing check can show it."""
+    """The last call, kept so that a failing check can show it; `result` is None where nothing came back."""
 
     function: str
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
+    result: Any = None
 
 
 class Learner:
@@ -314,7 +315,7 @@ class Learner:
         self, name: str, target: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any], *, measure: bool
     ) -> Any:
         reply, blobs = self._send_call(name, target, arguments, keywords, measure=measure)
-        return self._accept(reply, blobs)
+        return self._kept(self._accept(reply, blobs))
 
     def _send_call(
         self,
@@ -347,7 +348,7 @@ class Learner:
         wrt: tuple[int, ...],
     ) -> Gradients:
         reply, blobs = self._send_call(name, target, arguments, keywords, wrt=wrt, cotangents=cotangents)
-        result = self._accept(reply, blobs)
+        result = self._kept(self._accept(reply, blobs))
         assert isinstance(reply, wire.Returned)
         own = tuple(self._unpacked(value, blobs) for value in reply.gradients)
         if len(own) != len(wrt):
@@ -366,6 +367,11 @@ class Learner:
             raise self._unexpected(reply)
         self._remember(reply.facts)
         return self._unpacked(reply.value, blobs)
+
+    def _kept(self, result: Any) -> Any:
+        if self.last_call is not None:
+            self.last_call = msgspec.structs.replace(self.last_call, result=result)
+        return result
 
     def _unpacked(self, value: Value, blobs: Blobs) -> Any:
         try:
