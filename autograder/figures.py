@@ -14,15 +14,13 @@ import numpy as np
 from autograder.arrays import as_array, is_tensor
 from autograder.compare import Difference
 from autograder.course import Course, Exercise
-from autograder.report import Figure
+from autograder.report import CAME_BACK, RIGHT, Figure
 from autograder.sandbox.learner import LastCall, LearnerException
 
 # Rows and columns that an eye takes in at once.
 LARGEST = 8
 DIGITS = 4
 UNNAMED = ("row", "column")
-CAME_BACK = "came back"
-RIGHT = "right"
 WEIGHT_AXES = ("query", "key")
 NOT_WRITTEN = ("NotImplementedError", "NotDefined")
 # Above any rounding: the slice to show is one in which an eye sees the difference too.

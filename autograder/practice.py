@@ -74,7 +74,7 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
 
 
 def _tried_in_public(folder: Path, exercise: Exercise, course: Course) -> ExerciseResult:
-    result = ExerciseResult(name=exercise.name, points=0, earned=0)
+    result = ExerciseResult(name=exercise.name, points=0, earned=0, public=True)
     if not has_module(folder, [exercise.name]):
         result.reason = _missing(folder, exercise.name)
     elif not has_public_tests(folder, exercise.name):

@@ -21,7 +21,7 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
 
     The result has a reason instead of checks when pytest could not run them or did not end in time.
     """
-    result = ExerciseResult(name=exercise, points=0, earned=0)
+    result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:

@@ -39,6 +39,11 @@ class Outcome(enum.StrEnum):
     ERROR = "error"
 
 
+# The titles of two figures that belong together begin with these words, and go on alike.
+CAME_BACK = "came back"
+RIGHT = "right"
+
+
 class Figure(msgspec.Struct):
     """A small array to be drawn as a grid: a mask, weights, or plain numbers, its axes named.
 
@@ -81,10 +86,16 @@ class CheckResult(msgspec.Struct):
     figures: list[Figure] = []
     line: int = 0
 
+    @property
+    def is_stub(self) -> bool:
+        """Whether the check met a function that is not written yet."""
+        return self.outcome is Outcome.FAILED and "NotImplementedError" in self.message
+
 
 class ExerciseResult(msgspec.Struct):
     """The checks of one exercise; `reason` says why it earned nothing where no single check can.
 
+    `public` is set where the checks are the tests that lie in the learner's own folder, which carry no points.
     `line` is that of the learner's module which the reason is about, or 0. `code` is the module where something was
     lost, so that it can be shown beside what became of it; "" where nothing was, or there was none.
     """
@@ -96,6 +107,7 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+    public: bool = False
     line: int = 0
     code: str = ""
 

@@ -22,7 +22,7 @@ from autograder import checks
 from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
 from autograder.counterexample import cut, show_call
 from autograder.figures import Draw
-from autograder.report import CheckResult, Figure, Outcome
+from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
     Learner,
     LearnerEnded,

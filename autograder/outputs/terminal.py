@@ -19,6 +19,7 @@ from rich.text import Text
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.outputs.text import attributed, number, visible, visible_lines
+from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
 from autograder.roster import Attendance
 from autograder.submission import Found, Submission
@@ -239,7 +240,7 @@ def show_check(
     public tests, which carry no points, are shown in full. `sentence_of` gives the text for a hint id, or "".
     """
     for result in results:
-        show_exercise(console, result, feedback if result.points else "full", sentence_of)
+        show_exercise(console, result, feedback, sentence_of)
     if len(results) > 1:
         console.print(Text(_progress(results), style="bold"))
 
@@ -258,25 +259,21 @@ def _progress(results: Sequence[ExerciseResult]) -> str:
 
 def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
     """Print one exercise: its checks by title, or in their place what kept them from being run."""
+    result = allowed(result, feedback)
     console.print(_headline(result))
     if result.reason:
         console.print(_Indented(_lines(result.reason), 2))
     elif _is_unwritten(result):
         console.print(_Indented(Text("not written yet"), 2))
-    elif feedback != "none":
+    elif any(check.title for check in result.checks):
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
-        lines = [*_diagnosis_lines(result.diagnosis, feedback), *_check_lines(result, feedback, sentence_of, signs)]
-        console.print(Group(*lines))
+        console.print(Group(*_diagnosis_lines(result.diagnosis), *_check_lines(result, sentence_of, signs)))
     console.print()
 
 
 def _is_unwritten(result: ExerciseResult) -> bool:
     """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
-    return bool(result.checks) and all(_is_stub(check) for check in result.checks)
-
-
-def _is_stub(check: CheckResult) -> bool:
-    return check.outcome is Outcome.FAILED and "NotImplementedError" in check.message
+    return bool(result.checks) and all(check.is_stub for check in result.checks)
 
 
 def _headline(result: ExerciseResult) -> Text:
@@ -291,33 +288,33 @@ def _headline(result: ExerciseResult) -> Text:
     return line.append("".join(["  ", ", ".join(facts)] if facts else []), style="not bold default")
 
 
-def _diagnosis_lines(diagnoses: Sequence[Diagnosis], feedback: str, language: str = "en") -> Iterable[RenderableType]:
+def _diagnosis_lines(diagnoses: Sequence[Diagnosis], language: str = "en") -> Iterable[RenderableType]:
     """Yield the mistakes that explain what was seen, each with the smallest input that shows it."""
-    if not diagnoses or feedback == "title":
+    if not diagnoses:
         return
     many = len(diagnoses) > 1
     yield Text("  these mistakes together explain it:" if many else "  this mistake explains it:", style="bold")
     for diagnosis in diagnoses:
         yield _Indented(_lines(diagnosis.explanation.get(language, diagnosis.fault)), 6)
-        if feedback == "full" and diagnosis.counterexample:
+        if diagnosis.counterexample:
             yield _Indented(_lines(diagnosis.counterexample), 6)
 
 
 def _check_lines(
-    result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str], signs: tuple[str, str]
+    result: ExerciseResult, sentence_of: Callable[[str], str], signs: tuple[str, str]
 ) -> Iterable[RenderableType]:
     """Yield a line for each check, and under a failed one what is known of it; a sentence of the contract only once."""
     said = {""}
     for check in result.checks:
         yield _title(check, signs)
-        if check.outcome is Outcome.PASSED or feedback == "title":
+        if check.outcome is Outcome.PASSED:
             continue
-        if _is_stub(check):
+        if check.is_stub:
             yield _Indented(Text("not written yet"), 6)
             continue
-        details = [check.counterexample, check.message] if feedback == "full" else []
-        sentence = sentence_of(check.hint)
-        yield from (_Indented(_lines(detail), 6) for detail in [*details, sentence] if detail not in said)
+        sentence = sentence_of(check.hint) if check.hint else ""
+        details = [check.counterexample, check.message, sentence]
+        yield from (_Indented(_lines(detail), 6) for detail in details if detail not in said)
         said.add(sentence)
 
 

@@ -13,8 +13,8 @@ from autograder.course import Course, CourseError
 from autograder.hints import HintError, read_hints
 from autograder.language import Phrase, say, say_many
 from autograder.outputs.html.heat import HeatMap, heat_maps
-from autograder.outputs.html.shown import is_unwritten, shown
 from autograder.outputs.text import number, visible, visible_lines
+from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome
 
 MOST_LINES = 24
@@ -145,8 +145,8 @@ class ExerciseViews:
 
     def view(self, result: ExerciseResult, *, anchored: bool = False) -> ExerciseView:
         """Give an exercise as the course's feedback policy lets it be shown; `anchored` where a page links to it."""
-        told = shown(result, self._course.feedback)
-        unwritten = is_unwritten(result)
+        told = allowed(result, self._course.feedback)
+        unwritten = _is_unwritten(result)
         return ExerciseView(
             name=visible(result.name),
             title=self._title(result.name),
@@ -157,7 +157,7 @@ class ExerciseViews:
             reason=self._reason(told, unwritten=unwritten),
             diagnosed=self._say(_diagnosed(told.diagnosis)),
             diagnoses=[self._diagnosis(diagnosis) for diagnosis in told.diagnosis],
-            checks=[] if told.reason or unwritten else self._checks(told.checks),
+            checks=self._checks(told.checks) if not (told.reason or unwritten) and _has_titles(told) else [],
             code=None if unwritten else self._code(told),
             hints=self._hints_for(told),
         )
@@ -216,6 +216,8 @@ class ExerciseViews:
         if check.outcome is Outcome.PASSED:
             return CheckView(visible(check.title), passed=True)
         message = check.phrase.in_(self._language) if check.phrase else check.message
+        if check.is_stub:
+            message = self._say(say("not written yet"))
         return CheckView(
             title=visible(check.title),
             passed=False,
@@ -301,6 +303,15 @@ def _raised_in(titles: Sequence[str]) -> Phrase:
         others,
         check=first,
     )
+
+
+def _is_unwritten(result: ExerciseResult) -> bool:
+    """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
+    return bool(result.checks) and not result.reason and all(check.is_stub for check in result.checks)
+
+
+def _has_titles(result: ExerciseResult) -> bool:
+    return any(check.title for check in result.checks)
 
 
 def _diagnosed(diagnoses: Sequence[Diagnosis]) -> Phrase:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autograder.language import catalogue
 from autograder.outputs.text import visible
-from autograder.report import Figure
-
-# The titles of the two figures that are held against each other.
-CAME_BACK = "came back"
-RIGHT = "right"
+from autograder.report import CAME_BACK, RIGHT, Figure
 
 WEIGHT_STEPS = 10
 NUMBER_STEPS = 5
@@ -60,15 +57,12 @@ def heat_maps(figures: Sequence[Figure], language: str) -> list[HeatMap]:
 
 
 def _counterparts(figures: Sequence[Figure]) -> dict[int, Figure]:
-    """Give to each figure that came back the right one after it, and the other way round."""
+    """Give to each figure of what came back the right one that follows it, of the same part, and the other way round."""
     pairs: dict[int, Figure] = {}
-    waiting: int | None = None
-    for position, figure in enumerate(figures):
-        if figure.title == CAME_BACK:
-            waiting = position
-        elif figure.title == RIGHT and waiting is not None:
-            pairs[waiting], pairs[position] = figure, figures[waiting]
-            waiting = None
+    for position, (figure, following) in enumerate(pairwise(figures)):
+        part = figure.title.removeprefix(CAME_BACK)
+        if part != figure.title and following.title == RIGHT + part:
+            pairs[position], pairs[position + 1] = following, figure
     return pairs
 
 
