@@ -57,7 +57,7 @@ def heat_maps(figures: Sequence[Figure], language: str) -> list[HeatMap]:
 
 
 def _counterparts(figures: Sequence[Figure]) -> dict[int, Figure]:
-    """Give to each figure of what came back the right one that follows it, of the same part, and the other way round."""
+    """Give to each figure of what came back the right one that follows it for the same part, and back."""
     pairs: dict[int, Figure] = {}
     for position, (figure, following) in enumerate(pairwise(figures)):
         part = figure.title.removeprefix(CAME_BACK)
