@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.course import Course, Exercise
+from autograder.own_code import with_code
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError, has_module, read_submission
@@ -80,7 +81,9 @@ def _tried_in_public(folder: Path, exercise: Exercise, course: Course) -> Exerci
     elif not has_public_tests(folder, exercise.name):
         result.reason = f"there is no {folder / 'public_tests' / f'test_{exercise.name}.py'} to try it with"
     else:
+        source = (folder / f"{exercise.name}.py").read_bytes()
         result = run_public_tests(folder, exercise.name, course.limits.exercise_seconds)
+        result = with_code(result, {exercise.name: source})
     result.bonus = exercise.bonus
     return result
 
