@@ -53,7 +53,7 @@ class Diagnostician:
         family = self._families.of(exercise)
         if family is None or learner.time_outs or learner.out_of_time:
             return []
-        with learner.on_another_budget(Budget(SECONDS, "diagnosis")), warnings.catch_warnings():
+        with learner.on_another_budget(Budget(SECONDS, "the diagnosis")), warnings.catch_warnings():
             # Of what a learner's values do to our own arithmetic nobody wants to be warned.
             warnings.simplefilter("ignore")
             seen = Seen.of(family, learner)
@@ -202,7 +202,8 @@ class Comparison:
         result = self._known.right_results[position]
         shown = _shown(call, answer, right, result)
         figures = self._figures(call, answer, right, result.value)
-        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown, figures)
+        beside = self._draughtsman.call_beside(call, figures) if figures else ""
+        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown, figures, beside)
 
     def _figures(self, call: LastCall | None, answer: Answer, right: Answer, result: Any) -> list[Figure]:
         """Draw what the last call returned, or where that was right what the probe made of several calls."""

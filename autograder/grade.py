@@ -20,12 +20,13 @@ from autograder.diagnosis import Diagnostician
 from autograder.faults.shelf import FamilyError
 from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
+from autograder.language import Phrase, as_phrase, said_by, say
 from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
-from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
+from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
-from autograder.sandbox.wire import Violation
+from autograder.sandbox.wire import Frame, Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
@@ -123,7 +124,7 @@ class Grader:
 
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        report = self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
+        report = self._not_graded(submission.id, say("the process that graded it died, twice; tell the kit's authors"))
         return with_circumstances(report, submission, self._course)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
@@ -140,12 +141,12 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, say("the grader failed: {error}", error=_named(error)))
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, say("the grader failed twice: {error}", error=_named(error)))
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
@@ -185,7 +186,7 @@ class Grader:
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):
             return lost
-        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).of_check)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
@@ -197,8 +198,10 @@ class Grader:
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, reason: str) -> Report:
-        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
+    def _not_graded(self, identifier: str, said: Phrase | str) -> Report:
+        points = self._course.points
+        reason, phrase = str(said), as_phrase(said)
+        return Report(submission=identifier, status="not_graded", reason=reason, reason_phrase=phrase, points=points)
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
@@ -206,28 +209,36 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> Exercis
     try:
         learner.load()
     except LearnerException as error:
-        why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
+        why = say("{file} cannot be loaded: {why}", file=f"{exercise.name}.py", why=raised(error))
         reason = _forbidden(learner.violations) if learner.violations else why
         line = learner.violations[0].line if learner.violations else raising_line(error)
         return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
-        return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
+        why = say("while {file} was loaded: {why}", file=f"{exercise.name}.py", why=said_by(ended))
+        return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
         return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations), learner.violations[0].line)
     return None
 
 
-def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str, line: int = 0) -> ExerciseResult:
-    lost = checks.unrun(exercise.name, outcome, reason)
-    return ExerciseResult(
-        exercise.name, exercise.points, 0.0, reason=reason, checks=lost, bonus=exercise.bonus, line=line
-    )
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str, line: int = 0) -> ExerciseResult:
+    lost = checks.unrun(exercise.name, outcome, said)
+    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus, line=line)
+    result.lose(said)
+    return result
 
 
-def _forbidden(violations: list[Violation]) -> str:
+def _forbidden(violations: list[Violation]) -> Phrase:
     first = violations[0]
-    where = f"line {first.line}: {first.text}" if first.line else "in a thread"
-    return cut(f"this exercise may not use {first.name} ({where})")
+    name = cut(first.name)
+    if not first.line:
+        return say("this exercise may not use {name} (in a thread)", name=name)
+    said = say("this exercise may not use {name}", name=name)
+    return at_line(said, Frame(first.line, "", first.text))
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _insist_on_hidden_files(course: Course) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course, CourseError, Exercise, find_course, load_course
-from autograder.language import SOURCE, LanguageError, Phrase, chosen_language, say
+from autograder.language import SOURCE, LanguageError, Phrase, chosen_language, said_by, say
 from autograder.outputs.html.notebook import Feedback, Trouble
 from autograder.practice import is_hidden, learner_folder
 from autograder.progress import digests_of, record_check
@@ -52,7 +52,7 @@ def check_cell(line: str, cell: str) -> None:
     words = shlex.split(line)
     lang = _taken_option(words, "--lang")
     if len(words) != 1:
-        return _show(Trouble(str(say("write {usage}", usage=USAGE)), SOURCE))
+        return _show(Trouble(say("write {usage}", usage=USAGE), SOURCE))
     shell = _shell()
     ran = shell.run_cell(cell) if shell else None
     if ran is not None and isinstance(ran.error_in_exec, KeyboardInterrupt):
@@ -74,7 +74,7 @@ def _told(checked: Any, lang: str) -> Feedback | Trouble:
         language = chosen_language(lang, course.languages)
         feedback: Feedback = checked(course, language)
     except KNOWN as error:
-        return Trouble(str(error), language)
+        return Trouble(said_by(error), language)
     return feedback
 
 
@@ -110,7 +110,7 @@ def _as_module(exercise: Exercise, cell: str, home: Path, course: Course) -> Ite
     if not is_hidden(exercise, course) and not has_public_tests(home, exercise.name):
         home = course.paths.exercises
         if not has_public_tests(home, exercise.name):
-            raise CheckFailed(str(say("there is no {tests} to try it with", tests=course.public_tests_of(exercise))))
+            raise CheckFailed(say("there is no {tests} to try it with", tests=course.public_tests_of(exercise)))
     with tempfile.TemporaryDirectory() as scratch:
         for path in sorted(home.glob("*.py")) + sorted(home.glob("*.ini")):
             shutil.copy(path, scratch)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import FILE_NAME, Course
-from autograder.language import CATALOGUES
+from autograder.language import CATALOGUES, Phrase, said_by, say
 from autograder.outputs.html.learner import LearnerPages
 from autograder.report import ReportError, from_json, write_whole
 
@@ -25,7 +25,7 @@ class Pages:
     folder: Path
     written: int = 0
     kept: int = 0
-    trouble: list[str] = field(default_factory=list)
+    trouble: list[Phrase] = field(default_factory=list)
 
 
 def make_pages(out: Path, course: Course, languages: Sequence[str]) -> Pages:
@@ -39,7 +39,11 @@ def make_pages(out: Path, course: Course, languages: Sequence[str]) -> Pages:
     """
     reports = out / "reports"
     if not reports.is_dir():
-        raise ReportError(f"{reports}: there is no such folder; grade first, or name the folder above it with --out")
+        raise ReportError(
+            say(
+                "{folder}: there is no such folder; grade first, or name the folder above it with --out", folder=reports
+            )
+        )
     pages, maker, surroundings = Pages(out / FOLDER), LearnerPages(course, languages), _surroundings(course, languages)
     for path in sorted(reports.glob("*.json")):
         try:
@@ -51,9 +55,9 @@ def make_pages(out: Path, course: Course, languages: Sequence[str]) -> Pages:
                 continue
             report = from_json(data)
         except ReportError as error:
-            pages.trouble.append(f"{path}: {error}")
+            pages.trouble.append(say("no page of {report}: {why}", report=path, why=said_by(error)))
         except OSError as error:
-            pages.trouble.append(f"{path}: cannot be read: {error.strerror}")
+            pages.trouble.append(say("no page of {report}: {why}", report=path, why=error.strerror))
         else:
             # Text that has no UTF-8 form was made visible before; nothing else can fail here.
             write_whole(page, maker.page(report, source).encode("utf-8", "backslashreplace"))
@@ -85,6 +89,8 @@ def _files(course: Course) -> Iterator[Path]:
         for language in course.languages:
             yield course.contract_of(exercise, language)
             yield course.hints_of(exercise, language)
+    for language in course.languages:
+        yield from course.catalogues(language)
     yield from sorted(CATALOGUES.rglob("*.po"))
     for suffix in ("*.py", "*.j2", "*.css"):
         yield from sorted((PROGRAM / "outputs").rglob(suffix))

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+from autograder.language import say
 from autograder.report import CheckResult, ExerciseResult, Outcome
 
 
@@ -28,11 +29,13 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
         try:
             status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
         except subprocess.TimeoutExpired:
-            result.reason = f"stopped after {seconds:g} s: is there a loop that never ends?"
+            result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
         cases = _cases(record)
     if not cases:
-        result.reason = f"pytest ended with status {status} and no results: does the module end the program?"
+        result.lose(
+            say("pytest ended with status {status} and no results: does the module end the program?", status=status)
+        )
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
         result.line = _own_line(failure.text or "", exercise)

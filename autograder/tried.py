@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.course import CourseError, load_course
-from autograder.language import say
+from autograder.language import Phrase, said_by, say
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError
 
@@ -36,7 +36,7 @@ class Told(msgspec.Struct):
     """What the process found out: a result, or a line that says why there is none."""
 
     result: ExerciseResult | None = None
-    trouble: str = ""
+    trouble: Phrase | str = ""
 
 
 def tried_apart(course_file: Path, folder: Path, exercise: str) -> ExerciseResult:
@@ -51,9 +51,8 @@ def tried_apart(course_file: Path, folder: Path, exercise: str) -> ExerciseResul
             told = msgspec.json.decode(record.read_bytes(), type=Told)
         except (OSError, msgspec.DecodeError):
             *_, last = ["it says nothing", *errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()]
-            raise CheckFailed(
-                str(say("the check ended with status {status} and no result: {why}", status=status, why=last))
-            ) from None
+            said = say("the check ended with status {status} and no result: {why}", status=status, why=last)
+            raise CheckFailed(said) from None
     if told.result is None:
         raise CheckFailed(told.trouble)
     return told.result
@@ -99,7 +98,7 @@ def main(course_file: str, folder: str, exercise: str, record: str) -> None:
         (result,) = check(Path(folder), [course.exercise(exercise)], course)
         told = Told(result=result)
     except (CourseError, SubmissionError, GradingError) as error:
-        told = Told(trouble=str(error))
+        told = Told(trouble=said_by(error))
     Path(record).write_bytes(msgspec.json.encode(told))
 
 

@@ -34,6 +34,7 @@ from autograder.downloads.nodes import (
     is_passed_over,
     too_much,
 )
+from autograder.language import said_by, say
 
 LARGEST_CLASS_ARCHIVE = 4096 * MIB
 MOST_CLASS_FILES = 200_000
@@ -269,7 +270,7 @@ def _module_in(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, archive_name: s
     try:
         return _unpacked(archive, entry, f"{archive_name} is broken at {_name_in(entry)}", LARGEST_MODULE)
     except UnreadableError as error:
-        raise UnreadableError(f"{_name_in(entry)} {error}") from None
+        raise UnreadableError(say("{name} {trouble}", name=_name_in(entry), trouble=said_by(error))) from None
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, limit: int) -> bytes:
@@ -280,5 +281,5 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, limi
     except ZIP_ERRORS as error:
         raise SubmissionError(f"{place} ({error}); zip the modules again") from None
     if len(data) > limit:
-        raise UnreadableError(f"is larger than {limit // MIB} MiB")
+        raise UnreadableError(say("is larger than {size} MiB", size=limit // MIB))
     return data

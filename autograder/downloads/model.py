@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from autograder.language import Phrase
+
 
 class SubmissionError(Exception):
     """Nothing to grade, or something that must not be read; one line naming the path and what is expected."""
@@ -32,7 +34,7 @@ class Submission:
     id: str
     modules: dict[str, bytes]
     extra: tuple[str, ...] = ()
-    problems: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, Phrase | str] = field(default_factory=dict)
     handed_in: datetime | None = field(default=None, compare=False)
     attempt: int | None = field(default=None, compare=False)
     late: bool | None = field(default=None, compare=False)

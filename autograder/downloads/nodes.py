@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from autograder.downloads.model import SubmissionError, UnreadableError
+from autograder.language import said_by, say
 
 MIB = 1 << 20
 LARGEST_MODULE = MIB
@@ -133,7 +134,9 @@ def files_in(top: Node, prefix: str = "") -> list[File]:
     """
     found = list(islice(_walk(top, prefix, 0), MOST_FILES + 1))
     if len(found) > MOST_FILES:
-        raise SubmissionError(f"{top.name} holds more than {MOST_FILES} files; hand in the modules alone")
+        raise SubmissionError(
+            say("{name} holds more than {count} files; hand in the modules alone", name=top.name, count=MOST_FILES)
+        )
     require_harmless([top, *(node for _, node in found)], top.name)
     # A folder named like a module is kept, so that reading it says what is wrong.
     wanted = [(name, node) for name, node in found if not node.is_folder or name.endswith(".py")]
@@ -162,7 +165,13 @@ def too_much(n_unpacked: int, n_packed: int) -> str:
 def _walk(folder: Node, prefix: str, depth: int) -> Iterator[tuple[str, Node]]:
     """Yield the name relative to the submission and the node, of everything that is not passed over."""
     if depth > DEEPEST_FOLDER:
-        raise SubmissionError(f"{prefix} lies more than {DEEPEST_FOLDER} folders deep; hand in the modules alone")
+        raise SubmissionError(
+            say(
+                "{folder} lies more than {count} folders deep; hand in the modules alone",
+                folder=prefix,
+                count=DEEPEST_FOLDER,
+            )
+        )
     for child in folder.children():
         if is_passed_over(child.name):
             continue
@@ -176,4 +185,4 @@ def _read_module(node: Node, name: str) -> bytes:
     try:
         return node.read(LARGEST_MODULE)
     except UnreadableError as error:
-        raise UnreadableError(f"{name} {error}") from None
+        raise UnreadableError(say("{name} {trouble}", name=name, trouble=said_by(error))) from None

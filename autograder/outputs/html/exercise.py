@@ -6,13 +6,14 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
 from autograder.hints import HintError, read_hints
-from autograder.language import Phrase, say, say_many
+from autograder.language import Phrase, Reader, say, say_many
+from autograder.outputs.grid import differing
 from autograder.outputs.html.heat import HeatMap, heat_maps
+from autograder.outputs.terminal import ENDINGS, NOT_WRITTEN, REPEATS_FIGURES
 from autograder.outputs.text import number, visible, visible_lines
 from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome
@@ -21,13 +22,6 @@ MOST_LINES = 24
 LONGEST_LINE = 1_000
 # A module longer than this is shown around its first line that raised.
 MOST_CODE = 400
-
-ENDINGS = {
-    Outcome.TIMED_OUT: say("timed out"),
-    Outcome.OUT_OF_MEMORY: say("ran out of memory"),
-    Outcome.CRASHED: say("crashed"),
-    Outcome.ERROR: say("could not be run"),
-}
 
 
 @dataclass(frozen=True)
@@ -108,29 +102,16 @@ class ExerciseView:
 class Words:
     """The words of a page that do not depend on what it shows."""
 
-    def __init__(self, language: str) -> None:
-        self._language = language
-
-    def __getattr__(self, name: str) -> str:
-        """Give a word by its name."""
-        if name not in WORDS:
-            raise AttributeError(name)
-        return WORDS[name].in_(self._language)
-
-    @cached_property
-    def language(self) -> str:
-        """The language's own name."""
-        return LANGUAGE_NAMES.get(self._language, self._language)
+    def __init__(self, reader: Reader) -> None:
+        self.passed = reader.read(say("passed"))
+        self.failed = reader.read(say("failed"))
+        self.differs = reader.read(say("differs from the other"))
+        self.empty = reader.read(say("nothing: it has no entries"))
+        self.not_graded = reader.read(say("Not graded yet"))
+        self.language = LANGUAGE_NAMES.get(reader.language, reader.language)
 
 
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
-WORDS: dict[str, Phrase] = {
-    "passed": say("passed"),
-    "failed": say("failed"),
-    "differs": say("differs from the other"),
-    "empty": say("nothing: it has no entries"),
-    "not_graded": say("Not graded yet"),
-}
 
 
 class ExerciseViews:
@@ -139,7 +120,8 @@ class ExerciseViews:
     def __init__(self, course: Course, language: str) -> None:
         self._course = course
         self._language = language
-        self.words = Words(language)
+        self._reader = course.reader(language)
+        self.words = Words(self._reader)
         self._contracts: dict[str, dict[str, str]] = {}
         self._hints: dict[str, tuple[str, ...]] = {}
 
@@ -155,22 +137,24 @@ class ExerciseViews:
             marks=self._marks(result),
             done=result.passed,
             reason=self._reason(told, unwritten=unwritten),
-            diagnosed=self._say(_diagnosed(told.diagnosis)),
+            diagnosed=self.say(_diagnosed(told.diagnosis)),
             diagnoses=[self._diagnosis(diagnosis) for diagnosis in told.diagnosis],
             checks=self._checks(told.checks) if not (told.reason or unwritten) and _has_titles(told) else [],
             code=None if unwritten else self._code(told),
             hints=self._hints_for(told),
         )
 
-    def _say(self, phrase: Phrase) -> str:
-        return phrase.in_(self._language)
+    def say(self, said: Phrase | str) -> str:
+        """Give a sentence in the language of the views."""
+        return self._reader.read(said)
 
     def _title(self, name: str) -> str:
         try:
-            return self._course.exercise(name).title
+            exercise = self._course.exercise(name)
         except CourseError:
             # The report is of an exercise that the course no longer has.
             return visible(name)
+        return exercise.titles.get(self._language, exercise.title)
 
     def _marks(self, result: ExerciseResult) -> str:
         parts = []
@@ -181,25 +165,23 @@ class ExerciseViews:
                 if result.bonus
                 else say("{earned} of {points} points", earned=earned, points=points)
             )
-            parts.append(self._say(worth))
+            parts.append(self.say(worth))
         if result.checks and not result.reason:
             n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
-            parts.append(
-                self._say(say("{n_passed} of {n_checks} checks passed", n_passed=n_passed, n_checks=len(result.checks)))
-            )
+            parts.append(self.say(say("{passed} of {count} checks passed", passed=n_passed, count=len(result.checks))))
         return " · ".join(parts)
 
     def _reason(self, result: ExerciseResult, *, unwritten: bool) -> str:
         if result.reason:
-            return _cut_lines(result.reason)
-        return self._say(say("not written yet")) if unwritten else ""
+            return _cut_lines(self.say(result.reason_phrase or result.reason))
+        return self.say(NOT_WRITTEN) if unwritten else ""
 
     def _diagnosis(self, diagnosis: Diagnosis) -> DiagnosisView:
         explained = diagnosis.explanation
         text = explained.get(self._language) or next(iter(explained.values()), diagnosis.fault)
-        return DiagnosisView(
-            visible(text), _cut_lines(diagnosis.counterexample), heat_maps(diagnosis.figures, self._language)
-        )
+        figures = heat_maps(diagnosis.figures, self._language)
+        shown = (figures and diagnosis.call) or diagnosis.counterexample
+        return DiagnosisView(visible(text), _cut_lines(shown), figures)
 
     def _checks(self, checks: Sequence[CheckResult]) -> list[CheckView]:
         """Give every check, and to a failed one its sentence of the contract, unless the one before had the same."""
@@ -214,19 +196,27 @@ class ExerciseViews:
 
     def _check(self, check: CheckResult, sentence: str) -> CheckView:
         if check.outcome is Outcome.PASSED:
-            return CheckView(visible(check.title), passed=True)
-        message = check.phrase.in_(self._language) if check.phrase else check.message
-        if check.is_stub:
-            message = self._say(say("not written yet"))
+            return CheckView(self._check_title(check), passed=True)
+        figures = heat_maps(check.figures, self._language)
         return CheckView(
-            title=visible(check.title),
+            title=self._check_title(check),
             passed=False,
-            ending=self._say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
+            ending=self.say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
             sentence=sentence,
-            counterexample=_cut_lines(check.counterexample),
-            message=_cut_lines(message),
-            figures=heat_maps(check.figures, self._language),
+            counterexample=_cut_lines((figures and check.call) or check.counterexample),
+            message=_cut_lines(self._message(check)),
+            figures=figures,
         )
+
+    def _message(self, check: CheckResult) -> str:
+        if check.is_stub:
+            return self.say(NOT_WRITTEN)
+        if check.message.startswith(REPEATS_FIGURES) and differing(check.figures):
+            return ""
+        return self.say(check.phrase or check.message)
+
+    def _check_title(self, check: CheckResult) -> str:
+        return visible(self._reader.title(check.title))
 
     def _code(self, result: ExerciseResult) -> CodeView | None:
         """Give the learner's module, the lines marked where it raised and what raised there."""
@@ -240,17 +230,17 @@ class ExerciseViews:
             for position, text in enumerate(texts[first : first + MOST_CODE], first + 1)
         ]
         module = visible(f"{result.name}.py")
-        return CodeView(self._say(say("Your {module}", module=module)), lines)
+        return CodeView(self.say(say("Your {module}", module=module)), lines)
 
     def _raised(self, result: ExerciseResult) -> dict[int, str]:
         """Say of each line that raised in which check, or that the reason is about it."""
         if result.reason:
-            return {result.line: self._say(say("this line"))} if result.line else {}
+            return {result.line: self.say(say("this line"))} if result.line else {}
         titles: dict[int, list[str]] = defaultdict(list)
         for check in result.checks:
             if check.line:
-                titles[check.line].append(visible(check.title))
-        return {line: self._say(_raised_in(of_line)) for line, of_line in titles.items()}
+                titles[check.line].append(self._check_title(check))
+        return {line: self.say(_raised_in(of_line)) for line, of_line in titles.items()}
 
     def _sentence(self, hint: str) -> str:
         exercise, _, key = hint.partition(".")
@@ -276,7 +266,7 @@ class ExerciseViews:
             self._hints[result.name] = self._read_hints(result.name)
         texts = self._hints[result.name]
         return [
-            HintView(self._say(say("Hint {number} of {total}", number=position, total=len(texts))), visible(text))
+            HintView(self.say(say("Hint {number} of {total}", number=position, total=len(texts))), visible(text))
             for position, text in enumerate(texts, 1)
         ]
 
@@ -315,8 +305,7 @@ def _has_titles(result: ExerciseResult) -> bool:
 
 
 def _diagnosed(diagnoses: Sequence[Diagnosis]) -> Phrase:
-    many = len(diagnoses) > 1
-    return say("These mistakes together explain it:") if many else say("This mistake explains it:")
+    return say_many("this mistake explains it:", "these mistakes together explain it:", len(diagnoses))
 
 
 def _cut_lines(text: str) -> str:

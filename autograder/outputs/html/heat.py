@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from autograder.language import catalogue
+from autograder.outputs.grid import axis_in, grouped, title_in
 from autograder.outputs.text import visible
-from autograder.report import CAME_BACK, RIGHT, Figure
+from autograder.report import Figure
 
 WEIGHT_STEPS = 10
 NUMBER_STEPS = 5
@@ -49,31 +48,27 @@ def heat_maps(figures: Sequence[Figure], language: str) -> list[HeatMap]:
     compared cell by cell as they are read, where they have one shape.
     """
     scales = {figure.kind: _largest(figures, figure.kind) for figure in figures}
-    counterparts = _counterparts(figures)
     return [
-        _heat_map(figure, counterparts.get(position), scales[figure.kind], language)
-        for position, figure in enumerate(figures)
+        _heat_map(figure, counterpart, scales[figure.kind], language)
+        for group in grouped(figures)
+        for figure, counterpart in _held_against([figure for figure, _ in group])
     ]
 
 
-def _counterparts(figures: Sequence[Figure]) -> dict[int, Figure]:
-    """Give to each figure of what came back the right one that follows it for the same part, and back."""
-    pairs: dict[int, Figure] = {}
-    for position, (figure, following) in enumerate(pairwise(figures)):
-        part = figure.title.removeprefix(CAME_BACK)
-        if part != figure.title and following.title == RIGHT + part:
-            pairs[position], pairs[position + 1] = following, figure
-    return pairs
+def _held_against(group: Sequence[Figure]) -> list[tuple[Figure, Figure | None]]:
+    """Give to each of two figures that belong together the other one, where they have one shape."""
+    if len(group) == 2 and _shape(group[0]) == _shape(group[1]):
+        return [(group[0], group[1]), (group[1], group[0])]
+    return [(figure, None) for figure in group]
 
 
 def _heat_map(figure: Figure, counterpart: Figure | None, largest: float, language: str) -> HeatMap:
-    comparable = counterpart is not None and _shape(figure) == _shape(counterpart)
-    others = counterpart.cells if counterpart is not None and comparable else figure.cells
+    others = figure.cells if counterpart is None else counterpart.cells
     return HeatMap(
-        title=_in(figure.title, language),
+        title=visible(title_in(language, figure)),
         kind=figure.kind,
-        rows=_in(figure.rows, language),
-        columns=_in(figure.columns, language),
+        rows=visible(axis_in(language, figure.rows)),
+        columns=visible(axis_in(language, figure.columns)),
         cells=tuple(
             tuple(_cell(text, other, figure.kind, largest) for text, other in zip(row, other_row, strict=True))
             for row, other_row in zip(figure.cells, others, strict=True)
@@ -130,7 +125,3 @@ def _number(text: str) -> float | None:
 
 def _shape(figure: Figure) -> list[int]:
     return [len(row) for row in figure.cells]
-
-
-def _in(word: str, language: str) -> str:
-    return visible(catalogue(language).get(word, word))

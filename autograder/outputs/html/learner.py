@@ -49,11 +49,11 @@ class LearnerPages:
         return Edition(
             language=language,
             words=views.words,
-            course=self._course.title,
+            course=self._course.titles.get(language, self._course.title),
             learner=visible(_who(report)),
-            total=_total(report).in_(language),
-            reason="" if report.graded else visible(report.reason),
-            facts=[*([_handed_in(report).in_(language)] if report.handed_in else []), *map(visible, report.notes)],
+            total=views.say(_total(report)),
+            reason="" if report.graded else visible(views.say(report.reason_phrase or report.reason)),
+            facts=[*([views.say(_handed_in(report))] if report.handed_in else []), *map(visible, report.notes)],
             exercises=[views.view(result, anchored=True) for result in told] if report.graded else [],
         )
 

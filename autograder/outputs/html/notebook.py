@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from autograder.course import Course
-from autograder.language import Phrase
+from autograder.language import Phrase, Reader
 from autograder.outputs.html.exercise import ExerciseViews
 from autograder.outputs.html.rendering import DARK_NOTEBOOK, render, stylesheet
 from autograder.outputs.terminal import show_exercise
@@ -26,7 +26,8 @@ class Feedback:
         self.result = result
         self._course = course
         self._language = language
-        self._said = [visible(phrase.in_(language)) for phrase in said]
+        self._reader = course.reader(language)
+        self._said = [visible(self._reader.read(phrase)) for phrase in said]
 
     def __repr__(self) -> str:
         """Say it as the terminal does."""
@@ -36,6 +37,7 @@ class Feedback:
             self.result,
             self._course.feedback,
             lambda hint: contract_sentence(hint, self._course, self._language),
+            self._reader,
         )
         assert isinstance(console.file, io.StringIO)
         return "\n".join([*self._said, console.file.getvalue().rstrip()])
@@ -48,8 +50,8 @@ class Feedback:
 class Trouble:
     """One line that says why there is no feedback."""
 
-    def __init__(self, line: str, language: str) -> None:
-        self.line = f"attend: {visible(line)}"
+    def __init__(self, said: Phrase | str, language: str) -> None:
+        self.line = f"attend: {visible(Reader(language).read(said))}"
         self._language = language
 
     def __repr__(self) -> str:
