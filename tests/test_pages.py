@@ -80,7 +80,7 @@ def test_a_broken_report_costs_its_own_page_and_is_named(graded):
 
     assert pages.written == 2
     (line,) = pages.trouble
-    assert line.startswith(f"{out / 'reports' / 'bea.json'}: not a report: ")
+    assert str(line).startswith(f"no page of {out / 'reports' / 'bea.json'}: not a report: ")
 
 
 def test_without_reports_there_are_no_pages(small_course, tmp_path):

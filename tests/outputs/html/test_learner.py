@@ -68,9 +68,22 @@ def test_a_failed_check_tells_the_contract_the_input_and_what_came_of_it(course,
     assert texts(failed, "summary") == ["✗ ties share"]
     assert texts(failed, "blockquote") == ["Scores that tie for the top get equal weights, however large they are."]
     assert texts(failed, ".call") == ["softmax([1., 1.])"]
-    assert texts(failed, ".message") == ["returned nan"]
+    assert texts(failed, ".message") == ["NaN at (0, 0)"]
     assert texts(page, ".en .passed") == ["✓ a row of scores becomes its weights"]
     assert texts(page, ".en .failed >> nth=2 >> summary") == ["✗ float16 (timed out)"]
+
+
+def test_a_message_that_only_repeats_the_figures_is_left_out(course, opened, report):
+    page = opened(page_of(course, report))
+    assert page.locator(".en section[data-exercise=causal_mask] .message").count() == 0
+    assert texts(page, ".en section[data-exercise=causal_mask] figcaption") == ["came back", "right"]
+
+
+def test_beside_figures_the_call_has_its_arguments_by_name(course, opened, report):
+    report.exercises[0].checks[1].call = "softmax(scores)"
+    report.exercises[0].checks[2].call = "softmax(scores)"
+    page = opened(page_of(course, report))
+    assert texts(page, ".en .failed .call") == ["softmax(scores)", "softmax([2.])"]
 
 
 def test_the_line_that_raised_is_marked_in_the_learners_own_code(course, opened, report):
@@ -102,9 +115,9 @@ def test_the_switch_shows_the_page_in_chinese(course, opened, report):
     page.check("#show-zh")
 
     assert (page.locator(".en h1").is_visible(), page.locator(".zh h1").is_visible()) == (False, True)
-    assert texts(page, ".zh .total") == ["16 / 100 分，附加分 0"]
-    assert texts(page, ".zh section >> nth=0 >> .marks") == ["16 / 20 分 · 4 项检查通过 1 项"]
-    assert texts(page, ".zh .diagnosis p") == ["下面这个错误正好解释了看到的结果：", "exp 溢出了。可以加上什么？"]
+    assert texts(page, ".zh .total") == ["得分 16/100，附加分 0"]
+    assert texts(page, ".zh section >> nth=0 >> .marks") == ["得分 16/20 · 4 项检查通过了 1 项"]
+    assert texts(page, ".zh .diagnosis p") == ["问题出在这里：", "exp 溢出了。可以加上什么？"]
     assert texts(page, ".zh blockquote >> nth=0") == ["并列最高的分数得到相等的权重，不管它们有多大。"]
     assert texts(page, ".zh .code >> nth=0 >> .raised em") == ["在这里抛出异常：no warning，另外还有 1 项检查"]
 
@@ -116,7 +129,7 @@ def test_a_page_in_one_language_has_no_switch(course, opened, report):
     assert page.locator(".zh h1").is_visible()
 
 
-VALUES = {"softmax([1., 1.])", "returned nan", "0.67", "scores.nothing"}
+VALUES = {"softmax([1., 1.])", "NaN at (0, 0)", "0.67", "scores.nothing"}
 HELP = {"Scores that tie for the", "What may be added", "Hint 1"}
 
 
