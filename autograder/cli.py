@@ -85,6 +85,7 @@ def grade(
     jobs: Jobs = None,
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -92,7 +93,19 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages))
+
+
+@app.command()
+def pages(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
+    ] = "",
+    course: CoursePath = None,
+) -> None:
+    """Make the learners' pages of feedback from the reports of a class, without grading again."""
+    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
 
 
 @app.command()
@@ -351,6 +364,7 @@ def _grade(
     again: bool = False,
     db: str = "",
     gradebook: bool = True,
+    pages: bool = True,
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -381,7 +395,31 @@ def _grade(
     show_batch(_console(), batch, loaded)
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
+    if pages and batch.reports:
+        _make_pages(out, loaded)
     return batch.exit_status
+
+
+def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+    """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.pages import make_pages
+
+    chosen = chosen_language(language, course.languages)
+    others = [] if language else [other for other in course.languages if other != chosen]
+    made = make_pages(out, course, [chosen, *others])
+    counted = say_many(
+        "Pages:   {folder} ({count} page, {written} of them new or changed)",
+        "Pages:   {folder} ({count} pages, {written} of them new or changed)",
+        made.written + made.kept,
+        folder=made.folder,
+        written=made.written,
+    )
+    reader = Reader(chosen)
+    typer.echo(visible(reader.read(counted)))
+    _say(made.trouble, reader)
+    return not made.trouble
 
 
 def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,8 +38,9 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
         )
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
+        result.line = _own_line(failure.text or "", exercise)
     else:
-        result.checks = [_check(case) for case in cases]
+        result.checks = [_check(case, exercise) for case in cases]
     return result
 
 
@@ -47,7 +49,14 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 
 
 def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
-    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options = [
+        "-q",
+        "--color=no",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={record.absolute()}",
+        f"--rootdir={folder.absolute()}",
+    ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
         cwd=folder,
@@ -66,7 +75,7 @@ def _cases(record: Path) -> list[ElementTree.Element]:
         return []
 
 
-def _check(case: ElementTree.Element) -> CheckResult:
+def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
     """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
     name = case.get("name", "")
     trouble = next((element for element in case if element.tag in ("failure", "error")), None)
@@ -78,7 +87,15 @@ def _check(case: ElementTree.Element) -> CheckResult:
         earned=0,
         message="" if trouble is None else trouble.get("message", ""),
         seconds=float(case.get("time", 0)),
+        line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
+
+
+def _own_line(traceback: str, exercise: str) -> int:
+    """Give the line of the learner's module that comes last in pytest's traceback, or 0 where there is none."""
+    module = rf"(?:[^\s\"]*[/\\])?{re.escape(exercise)}\.py"
+    lines = re.findall(rf'^{module}:(\d+):|^E +File "{module}", line (\d+)', traceback, re.MULTILINE)
+    return int("".join(lines[-1])) if lines else 0
 
 
 def _last_error(report: str) -> str:

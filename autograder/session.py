@@ -201,6 +201,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw:
     result = _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds)
     if draw:
         result.figures, result.call = draw(learner.last_call, failure)
+    result.line = raising_line(failure)
     return result
 
 
@@ -211,6 +212,11 @@ def outcome_of(failure: BaseException) -> Outcome:
     if isinstance(failure, OutOfMemory):
         return Outcome.OUT_OF_MEMORY
     return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
+
+
+def raising_line(failure: BaseException) -> int:
+    """Give the learner's own line where an exception came from, or 0."""
+    return failure.frames[-1].line if isinstance(failure, LearnerException) and failure.frames else 0
 
 
 def explain(failure: BaseException, learner: Learner) -> Phrase | str:
