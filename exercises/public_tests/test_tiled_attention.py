@@ -1,7 +1,5 @@
 """Try tiled_attention: run `pytest public_tests/test_tiled_attention.py` in the folder with tiled_attention.py."""
 
-import math
-
 import pytest
 import torch
 from tiled_attention import tiled_attention
@@ -10,9 +8,8 @@ VALUE = torch.tensor([[1.0], [4.0], [16.0]])
 
 
 def whole(query, key, value):
-    """Attention with the whole matrix of scores."""
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    return torch.softmax(scores, dim=-1) @ value
+    """Attention with the whole matrix of scores, by the library."""
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value)
 
 
 def test_the_row_of_the_tutorial():
