@@ -8,7 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+import msgspec
+
+from autograder.language import Phrase
 from autograder.report import CheckResult, ExerciseResult, Outcome
+
+# By name: it is loaded in pytest's process alone.
+WITNESS = "autograder.witness"
 
 
 def has_public_tests(folder: Path, exercise: str) -> bool:
@@ -35,7 +41,7 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
     else:
-        result.checks = [_check(case) for case in cases]
+        result.checks = [_check(case, exercise) for case in cases]
     return result
 
 
@@ -44,7 +50,15 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 
 
 def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
-    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        WITNESS,
+        f"--junitxml={record.absolute()}",
+        f"--rootdir={folder.absolute()}",
+    ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
         cwd=folder,
@@ -63,19 +77,33 @@ def _cases(record: Path) -> list[ElementTree.Element]:
         return []
 
 
-def _check(case: ElementTree.Element) -> CheckResult:
+def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
     """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
     name = case.get("name", "")
     trouble = next((element for element in case if element.tag in ("failure", "error")), None)
+    seen = {each.get("name", ""): each.get("value", "") for each in case.iter("property")}
+    said = _said(seen, trouble)
     return CheckResult(
         name=name,
         title=name.removeprefix("test_").replace("_", " "),
         outcome=Outcome.PASSED if trouble is None else Outcome.FAILED,
         points=0,
         earned=0,
-        message="" if trouble is None else trouble.get("message", ""),
+        message=str(said),
+        hint=f"{exercise}.{seen['contract']}" if "contract" in seen else "",
+        counterexample=seen.get("call", ""),
         seconds=float(case.get("time", 0)),
+        phrase=said if isinstance(said, Phrase) else None,
     )
+
+
+def _said(seen: dict[str, str], trouble: ElementTree.Element | None) -> Phrase | str:
+    """Give the words of the witness, and those of pytest where it was not there, as for an error before the test."""
+    if trouble is None:
+        return ""
+    if "said" in seen:
+        return msgspec.json.decode(seen["said"], type=Phrase | str)
+    return trouble.get("message", "")
 
 
 def _last_error(report: str) -> str:
