@@ -27,7 +27,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
-        "autograder.release.ReleaseError",
+        "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
@@ -239,16 +239,30 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 
 @app.command()
 def release(
+    dest: Annotated[
+        Path | None, typer.Argument(metavar="DEST", help="Where the learner's bundle goes.", show_default=False)
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Make DEST.zip, and no folder.")] = False,
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
+    ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
     course: CoursePath = None,
 ) -> None:
-    """Make what learners get from what instructors have."""
-    from autograder.release import write_stubs
+    """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
+    if dest is None and not stubs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, or --stubs")
+    loaded = _course(course)
+    if stubs:
+        from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
-        typer.echo(path)
+        for path in write_stubs(loaded):
+            typer.echo(path)
+    if dest is not None:
+        from autograder.outputs.text import visible
+        from autograder.release.bundle import release_bundle
+
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
 
 
 @app.command()
