@@ -34,6 +34,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
     ]
 )
 INTERRUPTED = 130
@@ -186,6 +187,22 @@ def solution(
     show_solution(_console(), exercise, own, solution_text(chosen, loaded))
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
+
+
 @app.command()
 def demo(trust: Trust = False, course: CoursePath = None) -> None:
     """Grade the small class that comes with the course, into grades/demo."""
@@ -200,15 +217,22 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 @app.command()
 def release(
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
     """Make what learners get from what instructors have."""
     from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
+    if not stubs and not labs:
+        raise typer.BadParameter("say what to release: --stubs, --labs")
+    loaded = _course(course)
+    for path in write_stubs(loaded) if stubs else ():
         typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
+            typer.echo(path)
 
 
 @app.command()
