@@ -37,6 +37,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
     ]
 )
 INTERRUPTED = 130
@@ -226,6 +227,22 @@ def solution(
     show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
+
+
 @app.command()
 def demo(trust: Trust = False, course: CoursePath = None) -> None:
     """Grade the small class that comes with the course, into grades/demo."""
@@ -247,16 +264,22 @@ def release(
         str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
     ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
     """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
-    if dest is None and not stubs:
-        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, or --stubs")
+    if dest is None and not stubs and not labs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, --stubs or --labs")
     loaded = _course(course)
     if stubs:
         from autograder.release import write_stubs
 
         for path in write_stubs(loaded):
+            typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
             typer.echo(path)
     if dest is not None:
         from autograder.outputs.text import visible

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
-COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook", "lab")
 
 
 class GradingError(Exception):
