@@ -24,6 +24,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
+        "autograder.cluster.ClusterError",
         "autograder.release.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
@@ -77,6 +78,9 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="URL", help="A Dask scheduler, whose workers grade: tcp://host:port or tls://.")
+    ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     trust: Trust = False,
@@ -86,7 +90,9 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+    if scheduler and jobs is not None:
+        raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, scheduler))
 
 
 @app.command()
@@ -313,6 +319,7 @@ def _grade(
     again: bool = False,
     db: str = "",
     gradebook: bool = True,
+    scheduler: str = "",
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -338,6 +345,7 @@ def _grade(
             advance=lambda: progress.advance(task),
             roster=learners,
             jobs=jobs or processors(),
+            scheduler=scheduler,
             again=again,
         )
     show_batch(_console(), batch, loaded)
