@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import time
@@ -26,7 +27,7 @@ from autograder.submission import Refused, Submission
 if TYPE_CHECKING:
     from distributed import Client, KilledWorker
 
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 8.0
 CLOSE_SECONDS = 1.0
 LOOK_ROUND_SECONDS = 1.0
 WITHOUT_WORKERS_SECONDS = 60.0
@@ -179,17 +180,37 @@ def _connected(scheduler: str) -> Iterator[Client]:
 
     # What it has to say is said in one line here.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _insist_on_scheduler(scheduler)
     try:
         client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:
-        why = _in_a_line(error)
-        raise ClusterError(
-            f"there is no Dask scheduler at {scheduler} ({why}); start one with: dask scheduler"
-        ) from None
+        raise ClusterError(f"the scheduler {scheduler} cannot be used: {_in_a_line(error)}") from None
     try:
         yield client
     finally:
         client.close(timeout=CLOSE_SECONDS)
+
+
+def _insist_on_scheduler(address: str) -> None:
+    """Ask who is there, since a client of Dask hangs at some of what is no scheduler."""
+    try:
+        kind = asyncio.run(asyncio.wait_for(_kind_of_server(address), CONNECT_SECONDS))
+    except TimeoutError:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address}; correct it, or start one: dask scheduler"
+        ) from None
+    except Exception as error:
+        raise ClusterError(f"{address} cannot be asked: {_in_a_line(error)}; give tcp://host:port") from None
+    if kind != "Scheduler":
+        raise ClusterError(f"{address} is a {kind.lower()} of Dask; give the address of its scheduler")
+
+
+async def _kind_of_server(address: str) -> str:
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async with rpc(address, CONNECT_SECONDS - 1, connection_args=Security().get_connection_args("client")) as server:
+        return str((await server.identity())["type"])
 
 
 def _place_of(course: Course) -> str:
@@ -212,4 +233,4 @@ def _died_of(killed: KilledWorker) -> str:
 
 def _in_a_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0].strip()[:300]}" if lines else type(error).__name__
+    return lines[0].strip()[:300] if lines else type(error).__name__
