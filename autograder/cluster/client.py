@@ -98,7 +98,8 @@ class Cluster:
                 yield self._alone(suspect, executor)
         finally:
             # What workers have in hand they finish, for nobody; what waits is taken back.
-            executor.shutdown(wait=False)
+            if self._client.status == "running":
+                executor.shutdown(wait=False)
 
     def _together(self, waiting: Iterator[Handed], executor: Executor, suspects: list[Handed]) -> Iterator[Report]:
         from distributed import KilledWorker
@@ -179,7 +180,8 @@ def _connected(scheduler: str) -> Iterator[Client]:
     from distributed import Client
 
     # What it has to say is said in one line here.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     _insist_on_scheduler(scheduler)
     try:
         client = Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
