@@ -89,6 +89,11 @@ def scheduler_of(client):
     return client.scheduler.address
 
 
+def address_of(name, client):
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return next((address for address, facts in workers.items() if facts["name"] == name), "")
+
+
 def class_of(*ids, **changed):
     return Found([Submission(id, {"double": changed.get(id, RIGHT)}) for id in ids], [])
 
@@ -176,17 +181,16 @@ def test_a_worker_with_another_course_is_refused_by_name(dask, small_course, tmp
     other = tmp_path_factory.mktemp("other")
     course = small_course()
     (other / "course.toml").write_text((course.root / "course.toml").read_text().replace("points = 5", "points = 6"))
-    before = set(dask.nthreads())
     (other / "scheduler.json").write_text(json.dumps({"address": scheduler_of(dask)}))
-    with worker(other, "--no-nanny", ATTEND_COURSE=str(other)):
-        dask.wait_for_workers(len(before) + 1, timeout=60)
-        (odd_one,) = set(dask.nthreads()) - before
+    with worker(other, "--no-nanny", "--name", "odd", ATTEND_COURSE=str(other)):
+        wait_until(lambda: address_of("odd", dask))
+        odd_one = address_of("odd", dask)
         with pytest.raises(ClusterError) as refused:
             grade_class(class_of("amara"), course, tmp_path / "out", trust=False, scheduler=scheduler_of(dask))
     why = "it would give other marks, since its course is another one; bring both to the same state"
     assert str(refused.value) == f"the worker {odd_one}: {why}"
     assert not (tmp_path / "out" / "reports" / "amara.json").exists()
-    wait_until(lambda: odd_one not in dask.nthreads())
+    wait_until(lambda: not address_of("odd", dask))
 
 
 def test_the_parts_that_differ_are_named():
@@ -227,6 +231,7 @@ def test_where_no_scheduler_answers_one_line_says_so(address, told, small_course
 
 
 def test_a_worker_is_no_scheduler(dask, small_course, tmp_path, capsys):
+    dask.wait_for_workers(2, timeout=60)
     address = next(iter(dask.nthreads()))
     assert run(grade(small_course(), tmp_path, "--scheduler", address)) == 2
     assert capsys.readouterr().err == f"attend: {address} is a worker of Dask; give the address of its scheduler\n"
