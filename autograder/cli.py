@@ -27,7 +27,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
-        "autograder.release.ReleaseError",
+        "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
@@ -37,6 +37,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
     ]
 )
 INTERRUPTED = 130
@@ -85,6 +86,7 @@ def grade(
     jobs: Jobs = None,
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -92,7 +94,19 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages))
+
+
+@app.command()
+def pages(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
+    ] = "",
+    course: CoursePath = None,
+) -> None:
+    """Make the learners' pages of feedback from the reports of a class, without grading again."""
+    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
 
 
 @app.command()
@@ -114,12 +128,14 @@ def gradebook(
 @app.command()
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for other programs.")] = False,
     language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
     from autograder.language import chosen_language, say
+    from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
@@ -136,7 +152,10 @@ def check(
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
     sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
-    show_check(_console(), results, loaded.feedback, sentence_of, reader)
+    if as_json:
+        print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
+    else:
+        show_check(_console(), results, loaded.feedback, sentence_of, reader)
     _say(said, reader)
     needed = [result for result in results if exercises or not result.bonus]
     raise typer.Exit(0 if all(result.passed for result in needed) else 1)
@@ -208,6 +227,22 @@ def solution(
     show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
+
+
 @app.command()
 def demo(trust: Trust = False, course: CoursePath = None) -> None:
     """Grade the small class that comes with the course, into grades/demo."""
@@ -221,16 +256,36 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 
 @app.command()
 def release(
+    dest: Annotated[
+        Path | None, typer.Argument(metavar="DEST", help="Where the learner's bundle goes.", show_default=False)
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Make DEST.zip, and no folder.")] = False,
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
+    ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
-    """Make what learners get from what instructors have."""
-    from autograder.release import write_stubs
+    """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
+    if dest is None and not stubs and not labs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, --stubs or --labs")
+    loaded = _course(course)
+    if stubs:
+        from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
-        typer.echo(path)
+        for path in write_stubs(loaded):
+            typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
+            typer.echo(path)
+    if dest is not None:
+        from autograder.outputs.text import visible
+        from autograder.release.bundle import release_bundle
+
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
 
 
 @app.command()
@@ -346,6 +401,7 @@ def _grade(
     again: bool = False,
     db: str = "",
     gradebook: bool = True,
+    pages: bool = True,
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -376,7 +432,31 @@ def _grade(
     show_batch(_console(), batch, loaded)
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
+    if pages and batch.reports:
+        _make_pages(out, loaded)
     return batch.exit_status
+
+
+def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+    """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.pages import make_pages
+
+    chosen = chosen_language(language, course.languages)
+    others = [] if language else [other for other in course.languages if other != chosen]
+    made = make_pages(out, course, [chosen, *others])
+    counted = say_many(
+        "Pages:   {folder} ({count} page, {written} of them new or changed)",
+        "Pages:   {folder} ({count} pages, {written} of them new or changed)",
+        made.written + made.kept,
+        folder=made.folder,
+        written=made.written,
+    )
+    reader = Reader(chosen)
+    typer.echo(visible(reader.read(counted)))
+    _say(made.trouble, reader)
+    return not made.trouble
 
 
 def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:

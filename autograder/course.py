@@ -92,8 +92,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     due: datetime | None = None
     difficulty: int | None = None
     minutes: int | None = None
-    titles: dict[str, str] = {}
     axes: dict[str, tuple[str, str]] = {}
+    titles: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         _require_identifiers("name", [self.name])
@@ -109,9 +109,9 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
         if self.minutes is not None and self.minutes < 1:
             raise ValueError(f"minutes: {self.minutes} is no time to work; give 1 or more")
+        _require_axes(self.axes, self.functions)
         if self.titles:
             _require_one_of("titles", list(self.titles), LANGUAGES)
-        _require_axes(self.axes, self.functions)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -202,7 +202,8 @@ class Comparison:
         result = self._known.right_results[position]
         shown = _shown(call, answer, right, result)
         figures = self._figures(call, answer, right, result.value)
-        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown, figures)
+        beside = self._draughtsman.call_beside(call, figures) if figures else ""
+        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown, figures, beside)
 
     def _figures(self, call: LastCall | None, answer: Answer, right: Answer, result: Any) -> list[Figure]:
         """Draw what the last call returned, or where that was right what the probe made of several calls."""

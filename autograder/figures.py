@@ -13,6 +13,7 @@ import numpy as np
 
 from autograder.arrays import as_array, is_tensor
 from autograder.compare import Difference
+from autograder.counterexample import cut, show
 from autograder.course import Course, Exercise
 from autograder.report import Figure
 from autograder.sandbox.learner import LastCall, LearnerException
@@ -28,7 +29,7 @@ NOT_WRITTEN = ("NotImplementedError", "NotDefined")
 # Above any rounding: the slice to show is one in which an eye sees the difference too.
 SEEN = 1e-4
 
-Draw = Callable[[LastCall | None, BaseException], list[Figure]]
+Draw = Callable[[LastCall | None, BaseException], tuple[list[Figure], str]]
 
 
 class Draughtsman:
@@ -38,6 +39,11 @@ class Draughtsman:
         self._axes = exercise.axes
         self._source = course.solution_of(exercise)
         self._parameters: Mapping[str, Sequence[str]] | None = None
+
+    def draw(self, call: LastCall | None, failure: BaseException) -> tuple[list[Figure], str]:
+        """Give the figures of a failed check, and its last call as it is written beside them."""
+        figures = self.of_check(call, failure)
+        return figures, self.call_beside(call, figures) if figures else ""
 
     def of_check(self, call: LastCall | None, failure: BaseException) -> list[Figure]:
         """Draw a failed check: its last call, and the values that were compared."""
@@ -63,6 +69,17 @@ class Draughtsman:
         found = dict(_parts(call.function, call.result))
         pairs = [(name, found.get(name), expected.get(name)) for name in dict.fromkeys([*expected, *found])]
         return self._drawn(call, [pair for pair in pairs if differ(*pair[1:])])
+
+    def call_beside(self, call: LastCall | None, figures: Sequence[Figure]) -> str:
+        """Write a call with the arguments that are drawn by their names: `softmax(scores, axis=0)`."""
+        if call is None:
+            return ""
+        drawn = {figure.title.partition("[")[0] for figure in figures}
+        inputs = self._inputs(call)
+        positional, named = inputs[: len(call.arguments)], inputs[len(call.arguments) :]
+        parts = [name if name in drawn else show(value) for name, value in positional]
+        parts += [f"{name}={name if name in drawn else show(value)}" for name, value in named]
+        return cut(f"{call.function}({', '.join(parts)})")
 
     def _drawn(self, call: LastCall | None, compared: Sequence[tuple[str, Any, Any]]) -> list[Figure]:
         at = next((at for _, found, right in compared if (at := _first_difference(found, right))), ())
@@ -92,9 +109,12 @@ class Draughtsman:
 
     def _name_in(self, call: LastCall | None, value: Any) -> str:
         """Give the name of the part of the call's result that a value is, or nothing."""
-        if call is None or value is None:
+        if call is None or not _is_array(value):
             return ""
-        return next((name for name, part in _parts(call.function, call.result) if part is value), "")
+        parts = list(_parts(call.function, call.result))
+        # A suite may have taken a part along, or made the same of it once more.
+        alike = [name for name, part in parts if part is value] or [name for name, part in parts if _same(part, value)]
+        return alike[0] if alike else ""
 
 
 def parameter_names(source: bytes) -> dict[str, list[str]]:
@@ -132,6 +152,11 @@ def _parts(function: str, result: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{function}[{place}]", part) for place, part in enumerate(result) if _is_array(part))
     elif _is_array(result):
         yield function, result
+
+
+def _same(one: Any, other: Any) -> bool:
+    first, second = as_array(one), as_array(other)
+    return first.shape == second.shape and first.dtype == second.dtype and not _differing(first, second).any()
 
 
 def _is_array(value: Any) -> bool:
@@ -186,6 +211,6 @@ def _first_difference(found: Any, right: Any) -> tuple[int, ...]:
 
 
 def _differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):
         near = np.isclose(one.astype(np.float64), other.astype(np.float64), rtol=SEEN, atol=0, equal_nan=True)
     return np.asarray(~near)

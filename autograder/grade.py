@@ -21,12 +21,13 @@ from autograder.faults.shelf import FamilyError
 from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
 from autograder.language import Phrase, as_phrase, said_by, say
+from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.wire import Frame, Violation
-from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
+from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
 
@@ -150,7 +151,10 @@ class Grader:
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
         with self.desk_for(submission) as desk:
-            results = [self.grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
+            results = [
+                with_code(self.grade_exercise(exercise, submission, desk, checks), submission.modules)
+                for exercise in self._course.exercises
+            ]
         return Report(
             submission=submission.id,
             status="graded",
@@ -182,12 +186,13 @@ class Grader:
         learner = desk.learner(exercise.name)
         if lost := _not_loaded(exercise, learner, checks):
             return lost
-        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).of_check)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+            violations = learner.violations
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
@@ -206,18 +211,19 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> Exercis
     except LearnerException as error:
         why = say("{file} cannot be loaded: {why}", file=f"{exercise.name}.py", why=raised(error))
         reason = _forbidden(learner.violations) if learner.violations else why
-        return _lost(exercise, checks, Outcome.FAILED, reason)
+        line = learner.violations[0].line if learner.violations else raising_line(error)
+        return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
         why = say("while {file} was loaded: {why}", file=f"{exercise.name}.py", why=said_by(ended))
         return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations), learner.violations[0].line)
     return None
 
 
-def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str) -> ExerciseResult:
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str, line: int = 0) -> ExerciseResult:
     lost = checks.unrun(exercise.name, outcome, said)
-    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus)
+    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus, line=line)
     result.lose(said)
     return result
 

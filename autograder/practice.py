@@ -10,6 +10,7 @@ import msgspec
 
 from autograder.course import Course, Exercise
 from autograder.language import Phrase, say
+from autograder.own_code import with_code
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError, has_module, read_submission
@@ -77,14 +78,16 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
 
 
 def _tried_in_public(folder: Path, exercise: Exercise, course: Course) -> ExerciseResult:
-    result = ExerciseResult(name=exercise.name, points=0, earned=0)
+    result = ExerciseResult(name=exercise.name, points=0, earned=0, public=True)
     if not has_module(folder, [exercise.name]):
         result.lose(_missing(folder, exercise.name))
     elif not has_public_tests(folder, exercise.name):
         tests = folder / "public_tests" / f"test_{exercise.name}.py"
         result.lose(say("there is no {tests} to try it with", tests=tests))
     else:
+        source = (folder / f"{exercise.name}.py").read_bytes()
         result = run_public_tests(folder, exercise.name, course.limits.exercise_seconds)
+        result = with_code(result, {exercise.name: source})
     result.bonus = exercise.bonus
     return result
 

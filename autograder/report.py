@@ -53,18 +53,24 @@ class Figure(msgspec.Struct):
 
 
 class Diagnosis(msgspec.Struct):
-    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it."""
+    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it.
+
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    """
 
     fault: str
     explanation: dict[str, str]
     counterexample: str = ""
     figures: list[Figure] = []
+    call: str = ""
 
 
 class CheckResult(msgspec.Struct):
     """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls.
 
     `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    `line` is that of the learner's module where it raised, from 1, and 0 where it did not.
     """
 
     name: str
@@ -78,12 +84,22 @@ class CheckResult(msgspec.Struct):
     seconds: float = 0.0
     phrase: Phrase | None = None
     figures: list[Figure] = []
+    call: str = ""
+    line: int = 0
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether the check met a function that is not written yet."""
+        return self.outcome is Outcome.FAILED and "NotImplementedError" in self.message
 
 
 class ExerciseResult(msgspec.Struct):
     """The checks of one exercise; `reason` says why it earned nothing where no single check can.
 
-    `reason` is in English; `reason_phrase` is the same for those who read another language.
+    `reason` is in English; `reason_phrase` is the same for those who read another language. `public` is set where the
+    checks are the tests that lie in the learner's own folder, which carry no points. `line` is that of the learner's
+    module which the reason is about, or 0. `code` is the module where something was lost, so that it can be shown
+    beside what became of it; "" where nothing was, or there was none.
     """
 
     name: str
@@ -93,6 +109,9 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+    public: bool = False
+    line: int = 0
+    code: str = ""
     reason_phrase: Phrase | None = None
 
     def lose(self, said: Phrase | str) -> None:
@@ -163,10 +182,15 @@ def alphabetical(id: str) -> tuple[str, str]:
 
 def to_json(report: Report) -> bytes:
     """Give the report as indented JSON in UTF-8; text that has no UTF-8 form is written as escapes."""
+    return indented(report)
+
+
+def indented(value: Any) -> bytes:
+    """Give anything that msgspec can encode as indented JSON in UTF-8, what has no UTF-8 form as escapes."""
     try:
-        encoded = msgspec.json.encode(report)
+        encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
     return msgspec.json.format(encoded, indent=2) + b"\n"
 
 

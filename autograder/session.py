@@ -23,7 +23,7 @@ from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mar
 from autograder.counterexample import cut, show_call
 from autograder.figures import Draw
 from autograder.language import Phrase, as_phrase, recognised, said_by, say
-from autograder.report import CheckResult, Figure, Outcome
+from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
     Learner,
     LearnerEnded,
@@ -197,10 +197,12 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw:
         failure = failure.exceptions[0]
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
-    said = explain(failure, learner)
-    figures = draw(learner.last_call, failure) if draw else []
-    shown = _last_call(learner)
-    return _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds, figures=figures)
+    said, shown = explain(failure, learner), _last_call(learner)
+    result = _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds)
+    if draw:
+        result.figures, result.call = draw(learner.last_call, failure)
+    result.line = raising_line(failure)
+    return result
 
 
 def outcome_of(failure: BaseException) -> Outcome:
@@ -210,6 +212,11 @@ def outcome_of(failure: BaseException) -> Outcome:
     if isinstance(failure, OutOfMemory):
         return Outcome.OUT_OF_MEMORY
     return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
+
+
+def raising_line(failure: BaseException) -> int:
+    """Give the learner's own line where an exception came from, or 0."""
+    return failure.frames[-1].line if isinstance(failure, LearnerException) and failure.frames else 0
 
 
 def explain(failure: BaseException, learner: Learner) -> Phrase | str:
@@ -281,7 +288,6 @@ def _result(
     earned: float = 0.0,
     counterexample: str = "",
     seconds: float = 0.0,
-    figures: Sequence[Figure] = (),
 ) -> CheckResult:
     name = _name_of(item)
     return CheckResult(
@@ -295,5 +301,4 @@ def _result(
         hint=mark_of(item, "hint", ""),
         counterexample=counterexample,
         seconds=seconds,
-        figures=list(figures),
     )

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
-COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook", "lab")
 
 
 class GradingError(Exception):
@@ -146,7 +146,8 @@ def test_help_loads_nothing_heavy():
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
         (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["solution", "softmacs"], "no exercise named 'softmacs'"),
-        (["release"], "say what to release: --stubs"),
+        (["release"], "say what to release: DEST, where the learner's bundle goes, or --stubs"),
+        (["release", "bundle", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
     ],
 )
 def test_wrong_usage_is_one_line_on_stderr_and_status_2(arguments, said, here, capfd):

@@ -244,6 +244,7 @@ def test_a_diagnosis_explains_in_both_languages_and_shows_the_first_probe(diagno
                 Figure("came back", "numbers", "", "column", [["3"]]),
                 Figure("right", "numbers", "", "column", [["2"]]),
             ],
+            "double(numbers)",
         )
     ]
 
@@ -412,6 +413,7 @@ def test_the_report_of_a_wrong_answer_holds_the_diagnosis_in_both_languages(smal
             {"title": title, "kind": "numbers", "rows": "", "columns": "column", "cells": [[cell]]}
             for title, cell in (("numbers", "1"), ("came back", "2"), ("right", "3"))
         ],
+        "call": "double(numbers, more=1.0)",
     }
     assert result.earned == 4
 

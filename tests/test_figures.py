@@ -57,6 +57,14 @@ def test_a_failed_check_is_drawn_as_its_small_arguments_what_came_back_and_what_
     ]
 
 
+def test_beside_the_figures_the_call_is_written_with_what_is_drawn_by_its_name(draughtsman):
+    call = LastCall("read", (np.zeros((1, 2)),), {"allowed": np.zeros((9, 9)), "axis": 0})
+    figures, beside = draughtsman.draw(call, TimedOut("late"))
+    assert [figure.title for figure in figures] == ["query"]
+    assert beside == "read(query, allowed=<array (9, 9) float64>, axis=0)"
+    assert draughtsman.draw(LastCall("read", (1,), {}), TimedOut("late")) == ([], "")
+
+
 def test_arguments_given_by_name_have_that_name_and_those_without_one_their_number(draughtsman):
     call = LastCall("other", (np.array([1]),), {"allowed": np.array([[False]])})
     assert [figure.title for figure in draughtsman.of_check(call, TimedOut("late"))] == ["argument 1", "allowed"]

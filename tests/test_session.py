@@ -151,13 +151,13 @@ def test_the_figures_of_a_failure_are_drawn_from_its_last_call_and_of_a_passed_c
 
     def draw(call, failure):
         asked.append((call.function, str(failure)))
-        return [Figure("numbers", "numbers", "", "column", [["1"]])]
+        return [Figure("numbers", "numbers", "", "column", [["1"]])], "double(numbers)"
 
     results = []
     desk = FakeDesk(lambda numbers: numbers * 3 if numbers.size == 1 and numbers[0] == 1 else numbers * 2)
     with_checks([suite_of(SUITE)], lambda checks: results.extend(checks.run("double", desk, draw)))
     assert asked[0] == ("double", "returned [3.], right is [2.]")
-    assert [len(result.figures) for result in results[:2]] == [1, 0]
+    assert [(len(result.figures), result.call) for result in results[:2]] == [(1, "double(numbers)"), (0, "")]
 
 
 def test_the_exercise_of_a_suite_is_in_its_name(suite_of):

@@ -19,8 +19,10 @@ from rich.text import Text
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.language import ENGLISH, Phrase, Reader, say, say_many
+from autograder.outputs.grid import Grids, differing, drawn
 from autograder.outputs.text import attributed, n_done, number, visible, visible_lines
 from autograder.outputs.wrapping import has_wide, wrapped
+from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
 from autograder.roster import Attendance
 from autograder.submission import Found, Submission
@@ -39,6 +41,13 @@ LONGEST_NOTE = 200
 
 SIGNS = ("✓", "✗")
 ASCII_SIGNS = ("+", "x")
+
+# With those of the diagnosis; who has mended what they show sees the next ones.
+MOST_DRAWN = 4
+# Of a call with more in it only the names of its arguments are read.
+LONGEST_CALL = 160
+# A message that has nothing in it but the arrays that are drawn.
+REPEATS_FIGURES = "returned "
 
 # How a check that did not simply fail is spoken of.
 ENDINGS = {
@@ -247,7 +256,7 @@ def show_check(
     public tests, which carry no points, are shown in full. `sentence_of` gives the text for a hint id, or "".
     """
     for result in results:
-        show_exercise(console, result, feedback if result.points else "full", sentence_of, reader)
+        show_exercise(console, result, feedback, sentence_of, reader)
     if len(results) > 1:
         console.print(Text(reader.read(_progress(results)), style="bold"))
 
@@ -269,17 +278,18 @@ def show_exercise(
     reader: Reader = ENGLISH,
 ) -> None:
     """Print one exercise: its checks by title, or in their place what kept them from being run."""
+    result = allowed(result, feedback)
     console.print(_headline(result, reader))
     if result.reason:
         console.print(_Indented(_lines(reader.read(result.reason_phrase or result.reason), reader), 2))
     elif _is_unwritten(result):
         console.print(_Indented(Text(reader.read(NOT_WRITTEN)), 2))
-    elif feedback != "none":
+    elif any(check.title for check in result.checks):
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
         console.print(
             Group(
-                *_diagnosis_lines(result.diagnosis, feedback, reader),
-                *_check_lines(result, feedback, sentence_of, signs, reader),
+                *_diagnosis_lines(result.diagnosis, reader),
+                *_check_lines(result, sentence_of, signs, reader),
             )
         )
     console.print()
@@ -287,11 +297,7 @@ def show_exercise(
 
 def _is_unwritten(result: ExerciseResult) -> bool:
     """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
-    return bool(result.checks) and all(_is_stub(check) for check in result.checks)
-
-
-def _is_stub(check: CheckResult) -> bool:
-    return check.outcome is Outcome.FAILED and "NotImplementedError" in check.message
+    return bool(result.checks) and all(check.is_stub for check in result.checks)
 
 
 def _headline(result: ExerciseResult, reader: Reader) -> Text:
@@ -317,15 +323,18 @@ def _earned(result: ExerciseResult) -> Phrase | None:
     return say("{earned} of {points} points", earned=earned, points=points)
 
 
-def _diagnosis_lines(diagnoses: Sequence[Diagnosis], feedback: str, reader: Reader) -> Iterable[RenderableType]:
+def _diagnosis_lines(diagnoses: Sequence[Diagnosis], reader: Reader) -> Iterable[RenderableType]:
     """Yield the mistakes that explain what was seen, each with the smallest input that shows it."""
-    if not diagnoses or feedback == "title":
+    if not diagnoses:
         return
     said = say_many("this mistake explains it:", "these mistakes together explain it:", len(diagnoses))
     yield Text(f"  {reader.read(said)}", style="bold")
     for diagnosis in diagnoses:
         yield _Indented(_lines(_explanation(diagnosis, reader), reader), 6)
-        if feedback == "full" and diagnosis.counterexample:
+        if figures := drawn(diagnosis.figures):
+            yield _Indented(_lines(diagnosis.call, reader), 6)
+            yield Grids(figures, 6, reader.language)
+        elif diagnosis.counterexample:
             yield _Indented(_lines(diagnosis.counterexample, reader), 6)
 
 
@@ -336,20 +345,29 @@ def _explanation(diagnosis: Diagnosis, reader: Reader) -> str:
 
 
 def _check_lines(
-    result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str], signs: tuple[str, str], reader: Reader
+    result: ExerciseResult, sentence_of: Callable[[str], str], signs: tuple[str, str], reader: Reader
 ) -> Iterable[RenderableType]:
     """Yield a line for each check, and under a failed one what is known of it; a sentence of the contract only once."""
-    said = {""}
+    said, seen = {""}, [diagnosis.figures for diagnosis in result.diagnosis]
     for check in result.checks:
         yield _title(check, signs, reader)
-        if check.outcome is Outcome.PASSED or feedback == "title":
+        if check.outcome is Outcome.PASSED:
             continue
-        if _is_stub(check):
+        if check.is_stub:
             yield _Indented(Text(reader.read(NOT_WRITTEN)), 6)
             continue
-        details = [check.counterexample, reader.read(check.phrase or check.message)] if feedback == "full" else []
-        sentence = sentence_of(check.hint)
-        yield from (_Indented(_lines(detail, reader), 6) for detail in [*details, sentence] if detail not in said)
+        figures = drawn(check.figures) if len(seen) < MOST_DRAWN and check.figures not in seen else []
+        by_name = figures or (check.call and len(check.counterexample) > LONGEST_CALL)
+        details = [check.call if by_name else check.counterexample]
+        if not (figures and differing(figures) and check.message.startswith(REPEATS_FIGURES)):
+            details.append(reader.read(check.phrase or check.message))
+        yield from (_Indented(_lines(detail, reader), 6) for detail in details if detail not in said)
+        if figures:
+            seen.append(check.figures)
+            yield Grids(figures, 6, reader.language)
+        sentence = sentence_of(check.hint) if check.hint else ""
+        if sentence not in said:
+            yield _Indented(_lines(sentence, reader), 6)
         said.add(sentence)
 
 
