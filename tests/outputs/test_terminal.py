@@ -433,9 +433,8 @@ def said(english: str, **facts: object) -> dict[str, object]:
 
 
 def test_a_learner_who_reads_chinese_reads_nothing_else():
-    failed = check(
-        "ties", Outcome.FAILED, **said("returned {found}, right is {right}", found="[1., 0.]", right="[0.5]")
-    )
+    told = said("returned {found}, right is {right}", found="[1., 0.]", right="[0.5]")
+    failed = check("ties", Outcome.FAILED, hint="softmax.ties", **told)
     out_of_time = check("ties", Outcome.TIMED_OUT, **said("one call took longer than {seconds} s", seconds=10))
     shown = result("softmax", 20, 2, check("ties"), failed, out_of_time)
     shown.diagnosis = [Diagnosis("no_shift", {"en": "Not shifted.", "zh": "没有先减去最大值。"}, "softmax([800.])")]
