@@ -568,6 +568,16 @@ def test_the_language_asked_for_counts_more_than_that_of_the_computer(in_chinese
     assert capfd.readouterr().out.startswith("softmax  1 of 1 checks passed, 20 of 20 points\n")
 
 
+def test_the_language_may_stand_before_the_command(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["--lang", "zh", "check", "softmax"]) == 0
+    assert capfd.readouterr().out.startswith("softmax  1 项检查通过了 1 项，得分 20/20\n")
+    assert run(["--lang", "zh", "check", "softmax", "--lang", "en"]) == 0
+    assert capfd.readouterr().out.startswith("softmax  1 of 1 checks passed, 20 of 20 points\n")
+    assert run(["--lang", "zh", "check", "softmacs"]) == 2
+    assert "没有名叫 'softmacs' 的题" in capfd.readouterr().err
+
+
 def test_a_failed_check_quotes_the_contract_in_the_same_language(in_chinese, capfd):
     hand_in(in_chinese, "softmax", source="")
     assert run(["check", "softmax"]) == 1
