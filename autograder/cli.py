@@ -27,6 +27,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
+        "autograder.cluster.ClusterError",
         "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
@@ -86,6 +87,9 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="URL", help="A Dask scheduler, whose workers grade: tcp://host:port or tls://.")
+    ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
@@ -96,7 +100,10 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages))
+    if scheduler and jobs is not None:
+        raise typer.Exit(
+        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
+    )
 
 
 @app.command()
@@ -404,6 +411,7 @@ def _grade(
     db: str = "",
     gradebook: bool = True,
     pages: bool = True,
+    scheduler: str = "",
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -429,6 +437,7 @@ def _grade(
             advance=lambda: progress.advance(task),
             roster=learners,
             jobs=jobs or processors(),
+            scheduler=scheduler,
             again=again,
         )
     show_batch(_console(), batch, loaded)

@@ -146,7 +146,7 @@ def test_help_loads_nothing_heavy():
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
         (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["solution", "softmacs"], "no exercise named 'softmacs'"),
-        (["release"], "say what to release: DEST, where the learner's bundle goes, or --stubs"),
+        (["release"], "say what to release: DEST, where the learner's bundle goes, --stubs or --labs"),
         (["release", "bundle", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
     ],
 )
