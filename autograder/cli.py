@@ -71,6 +71,8 @@ def attend(context: typer.Context, language: Language = "") -> None:
     """
     if context.invoked_subcommand is None:
         _show_course(language)
+    elif language:
+        context.default_map = {context.invoked_subcommand: {"language": language}}
 
 
 @app.command()
