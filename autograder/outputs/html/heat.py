@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ def heat_maps(figures: Sequence[Figure], language: str) -> list[HeatMap]:
     Figures of one kind share a scale, so that equal numbers have equal colours. What came back and what is right are
     compared cell by cell as they are read, where they have one shape.
     """
-    scales = {figure.kind: _largest(figures, figure.kind) for figure in figures}
+    scales = {kind: _largest(figures, kind) for kind in {figure.kind for figure in figures}}
     return [
         _heat_map(figure, counterpart, scales[figure.kind], language)
         for group in grouped(figures)
@@ -82,6 +83,7 @@ def _cell(text: str, other: str, kind: str, largest: float) -> Cell:
     return Cell(cut, colour_of(text, kind, largest), differs=text != other)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def colour_of(text: str, kind: str, largest: float) -> str:
     """Give the class of a cell: "allowed" or "blocked", a step of a weight or of a signed number, or a special value.
 

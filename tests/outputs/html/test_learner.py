@@ -79,6 +79,25 @@ def test_a_message_that_only_repeats_the_figures_is_left_out(course, opened, rep
     assert texts(page, ".en section[data-exercise=causal_mask] figcaption") == ["came back", "right"]
 
 
+def test_figures_that_stand_there_already_are_not_drawn_again(course, opened, report):
+    mask = report.exercises[1]
+    mask.checks = [mask.checks[0], msgspec.structs.replace(mask.checks[0], title="once more")]
+    page = opened(page_of(course, report))
+    failed = page.locator(".en section[data-exercise=causal_mask] .failed")
+    assert [each.locator(".heat").count() for each in failed.all()] == [2, 0]
+
+
+def test_after_the_first_few_failed_checks_the_others_are_folded_but_printed(course, opened, report):
+    mask = report.exercises[1]
+    mask.checks = [msgspec.structs.replace(mask.checks[0], message=f"number {n}", figures=[]) for n in range(6)]
+    page = opened(page_of(course, report))
+    messages = page.locator(".en section[data-exercise=causal_mask] .message").all()
+
+    assert [message.is_visible() for message in messages] == [True] * 4 + [False] * 2
+    page.emulate_media(media="print")
+    assert [message.is_visible() for message in messages] == [True] * 6
+
+
 def test_beside_figures_the_call_has_its_arguments_by_name(course, opened, report):
     report.exercises[0].checks[1].call = "softmax(scores)"
     report.exercises[0].checks[2].call = "softmax(scores)"
