@@ -209,15 +209,15 @@ class ExerciseViews:
             ending=self.say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
             sentence=sentence,
             counterexample=_cut_lines(check.call if _is_told_by_name(check) else check.counterexample),
-            message=_cut_lines(self._message(check)),
+            message=_cut_lines(self._message(check, figures)),
             figures=heat_maps(figures, self._language),
             unfolded=unfolded,
         )
 
-    def _message(self, check: CheckResult) -> str:
+    def _message(self, check: CheckResult, drawn: Sequence[Figure]) -> str:
         if check.is_stub:
             return self.say(NOT_WRITTEN)
-        if check.message.startswith(REPEATS_FIGURES) and differing(check.figures):
+        if check.message.startswith(REPEATS_FIGURES) and differing(drawn):
             return ""
         return self.say(check.phrase or check.message)
 

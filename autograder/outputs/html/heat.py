@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -120,9 +121,12 @@ def _finite_numbers(figure: Figure) -> Iterator[float]:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    # The largest numbers, rounded to a few digits, are above what a float holds.
+    overflown = math.isinf(number) and "inf" not in text.casefold()
+    return math.copysign(sys.float_info.max, number) if overflown else number
 
 
 def _shape(figure: Figure) -> list[int]:
