@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -56,7 +57,6 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
     options = [
         "-q",
-        "--color=no",
         "-p",
         "no:cacheprovider",
         "-p",
@@ -67,6 +67,8 @@ def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
         cwd=folder,
+        # Notebooks ask every program for colours, which no option keeps out of the record.
+        env=os.environ | {"PY_COLORS": "0"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
