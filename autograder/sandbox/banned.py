@@ -17,9 +17,9 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from fnmatch import fnmatchcase, translate
+from fnmatch import fnmatchcase
 from types import CodeType, FrameType
 from typing import Any
 
@@ -41,16 +41,29 @@ def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
     """Find uses of banned names in a module's syntax tree; code under `if __name__ == "__main__":` is free.
 
     Raises:
-        SyntaxError: when the module cannot be parsed.
+        SyntaxError: when the module may name one and cannot be parsed.
         UnicodeDecodeError: when it is not UTF-8.
 
     """
     # As text, since of bytes the parser would obey a coding cookie and read another program than the one that runs.
     text = source.decode("utf-8-sig")
+    # The parser takes other forms of a letter for the letter.
+    words = set(re.findall(r"\w+", text)) if text.isascii() else None
+    possible = tuple(pattern for pattern in banned if words is None or _may_occur(pattern, words))
+    if not possible:
+        return ()
     tree = ast.parse(text)
-    finder = _Finder(banned, text.splitlines())
+    finder = _Finder(possible, text.splitlines())
     finder.visit(tree)
     return tuple(finder.found[:MAX_VIOLATIONS])
+
+
+def _may_occur(pattern: str, words: Collection[str]) -> bool:
+    """Tell whether a module of these words can name what the pattern stands for: each part of it needs one of them."""
+    parts = [] if "[" in pattern else pattern.split(".")
+    return all(
+        part in words if part.isidentifier() else any(plain_piece(part) in word for word in words) for part in parts
+    )
 
 
 class _Finder(ast.NodeVisitor):
@@ -168,14 +181,13 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None or not self._patterns:
             return
-        matches = re.compile("|".join(map(translate, sorted(self._last_names)))).match
         library = torch._C._dispatch_library("IMPL", "aten", "")
         with warnings.catch_warnings():
             # That a kernel is replaced is what is wanted here.
             warnings.simplefilter("ignore")
-            for name, kernels in torch_kernels().items():
-                if matches(name) or matches(_plain(name)):
-                    self._close(library, name, kernels)
+            kernels, names = torch_kernels(), torch_names()
+            for name in dict.fromkeys(name for form in matching(self._last_names, names) for name in names[form]):
+                self._close(library, name, kernels[name])
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self._kernels_closed = True
@@ -243,7 +255,8 @@ class Watch:
         verdict = self._names.get(name)
         if verdict is None:
             verdict = name in THREADS
-            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in self._last_names)
+            possible = [last for last in self._last_names if plain_piece(last) in name]
+            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in possible)
             self._names[name] = verdict
         return verdict
 
@@ -289,6 +302,38 @@ def torch_kernels() -> dict[str, list[tuple[str, str]]]:
             keys = [key for key in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(operator, key)]
             found.setdefault(name.partition(".")[0], []).extend((operator, key) for key in keys)
     return found
+
+
+@functools.cache
+def torch_names() -> dict[str, list[str]]:
+    """Give torch's functions, as `torch_kernels` names them, by that name and by the one that users write."""
+    found: dict[str, list[str]] = {}
+    for name in torch_kernels():
+        for form in dict.fromkeys((name, _plain(name))):
+            found.setdefault(form, []).append(name)
+    return found
+
+
+def matching(patterns: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """Give the names that match one of the patterns, as `fnmatchcase` does it.
+
+    The names are searched in one text for what a pattern has of plain letters: one by one it takes as long as a fork.
+    """
+    text = "\n".join(("", *names, ""))
+    for pattern in patterns:
+        piece, start = plain_piece(pattern), 0
+        while (found := text.find(piece, start)) >= 0:
+            line, start = text.rfind("\n", 0, found + 1) + 1, text.find("\n", found + 1)
+            if start < 0:
+                break
+            if fnmatchcase(text[line:start], pattern):
+                yield text[line:start]
+
+
+@functools.cache
+def plain_piece(pattern: str) -> str:
+    """Give the longest part of a pattern that stands for itself; empty where sets of characters make it hard to see."""
+    return "" if "[" in pattern else max(re.split(r"[*?]", pattern), key=len)
 
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:

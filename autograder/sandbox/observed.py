@@ -196,14 +196,17 @@ def largest_tensor(measure: bool) -> Iterator[list[int]]:
     if not measure:
         yield largest
         return
+    import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
     class Measure(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            sizes = [leaf.untyped_storage().nbytes() for leaf in tree_leaves(result) if is_tensor(leaf)]
-            largest[0] = max([largest[0], *sizes])
+            # Nearly all operations give one tensor, and a walk through a tree costs more than most of them.
+            for leaf in (result,) if isinstance(result, torch.Tensor) else tree_leaves(result):
+                if isinstance(leaf, torch.Tensor):
+                    largest[0] = max(largest[0], leaf.untyped_storage().nbytes())
             return result
 
     with Measure():  # type: ignore[no-untyped-call]
