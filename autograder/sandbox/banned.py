@@ -25,6 +25,8 @@ from typing import Any
 
 from autograder.sandbox.wire import Violation
 
+# What `id` gives, in another form; but each call of `id` is told to the audit hooks.
+identity = object.__hash__
 MAX_VIOLATIONS = 20
 MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
@@ -140,8 +142,10 @@ class Watch:
         self._kernels_closed = False
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
+        self._modules: dict[str, bool] = {}
         self._names: dict[str, bool] = {}
         self._harmless: dict[int, Any] = {}
+        self._profile = self._profiler()
         if banned:
             sys.addaudithook(self._audit)
 
@@ -219,26 +223,37 @@ class Watch:
             return nullcontext()
         return function_mode(self._seen_by_torch, self._harmless)
 
-    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
-        # Called at the beginning and the end of every call of any function, so what is common is quick.
-        if event == "c_call":
-            name = argument.__name__
-            if self._names.get(name) is not False and self._is_banned(name):
-                self._note(name)
-        elif event == "call":
-            verdict = self._verdicts.get(frame.f_code)
-            if verdict is None:
-                verdict = self._verdicts[frame.f_code] = self._judge_code(frame)
-            if verdict:
-                self._note(verdict)
+    def _profiler(self) -> Callable[[FrameType, str, Any], None]:
+        # Called at the beginning and the end of every call of any function: what is common looks nothing up twice, and
+        # asks for no frame's code, which is told to the audit hooks.
+        known_name, known_module, known_code = self._names.get, self._modules.get, self._verdicts.get
 
-    def _judge_code(self, frame: FrameType) -> str:
-        code = frame.f_code
+        def profile(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "c_call":
+                name = argument.__name__
+                if known_name(name) is not False and self._is_banned(name):
+                    self._note(name)
+            elif event == "call":
+                module = frame.f_globals.get("__name__")
+                if type(module) is str and known_module(module) is not False and self._has_banned(module):
+                    code = frame.f_code
+                    verdict = known_code(code)
+                    if verdict is None:
+                        verdict = self._verdicts[code] = self._judge_code(code, module)
+                    if verdict:
+                        self._note(verdict)
+
+        return profile
+
+    def _has_banned(self, module: str) -> bool:
+        verdict = self._modules[module] = module.partition(".")[0] in self._tops
+        return verdict
+
+    def _judge_code(self, code: CodeType, module: str) -> str:
         if not code.co_flags & inspect.CO_OPTIMIZED:
             # The body of a module or class, run while it is imported, calls nothing of that name.
             return ""
-        module = frame.f_globals.get("__name__", "")
-        if code.co_filename in self._files or not isinstance(module, str) or module.partition(".")[0] not in self._tops:
+        if code.co_filename in self._files:
             return ""
         full = f"{module}.{code.co_qualname}"
         named = any(self._is_banned(part) for part in code.co_qualname.split("."))
@@ -249,7 +264,7 @@ class Watch:
         if self._is_banned(name):
             self._note(name)
         elif len(self._harmless) < MAX_HARMLESS:
-            self._harmless[id(function)] = function
+            self._harmless[identity(function)] = function
 
     def _is_banned(self, name: str) -> bool:
         verdict = self._names.get(name)
@@ -343,7 +358,7 @@ def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
     class Mode(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             # By identity: an object of the learner's may claim to equal any function.
-            if id(func) not in harmless:
+            if identity(func) not in harmless:
                 seen(func)
             return func(*args, **kwargs) if kwargs else func(*args)
 
