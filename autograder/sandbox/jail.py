@@ -75,7 +75,7 @@ def first_readable(paths: list[Path], readable: tuple[str, ...]) -> Path | None:
 
 def can_fork() -> bool:
     """Tell whether a process that holds numpy and torch may be forked: on Linux; elsewhere their threads forbid it."""
-    return sys.platform.startswith("linux")
+    return sys.platform.startswith("linux") and hasattr(os, "fork")
 
 
 def prepare() -> None:
