@@ -124,7 +124,7 @@ def _mapped_bytes() -> int:
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
+    except (OSError, AttributeError):
         return 0
 
 
