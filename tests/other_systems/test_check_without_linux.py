@@ -17,22 +17,22 @@ REPOSITORY = Path(__file__).parents[2]
 ATTEND = "from autograder.cli import main; main()"
 WRONG = {
     "softmax": """
+import os
 import numpy as np
 
 def softmax(scores, axis=-1, temperature=1.0):
     print("here")
     if temperature <= 0:
-        raise ValueError("temperature")
+        os._exit(3)
     exponentials = np.exp(scores / temperature)
     return exponentials / exponentials.sum(axis=axis, keepdims=True)
 """,
     "attention": """
-import os
 import torch
 
 def attention(query, key, value, allowed=None):
     if query.shape[-1] != key.shape[-1]:
-        os._exit(3)
+        raise ValueError("query")
     scores = query @ key.transpose(-2, -1)
     if allowed is not None:
         scores = scores.masked_fill(allowed, -torch.inf)
