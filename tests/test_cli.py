@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
-COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook", "lab")
 
 
 class GradingError(Exception):
@@ -141,12 +141,12 @@ def test_help_loads_nothing_heavy():
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
         (["hint", "softmacs"], "no exercise named 'softmacs'"),
         (["hint"], "Missing argument 'EXERCISE'"),
-        (["hint", "softmax", "--lang", "fr"], "there are no hints in 'fr'; the languages are: en, zh"),
+        (["hint", "softmax", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
         (["hint", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
         (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["solution", "softmacs"], "no exercise named 'softmacs'"),
-        (["release"], "say what to release: DEST, where the learner's bundle goes, or --stubs"),
+        (["release"], "say what to release: DEST, where the learner's bundle goes, --stubs or --labs"),
         (["release", "bundle", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
     ],
 )
