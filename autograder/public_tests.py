@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -13,6 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from autograder.language import Phrase, say
+from autograder.public_runners import Fresh, Runner
 from autograder.report import CheckResult, ExerciseResult, Outcome
 
 # By name: it is loaded in pytest's process alone.
@@ -24,16 +23,17 @@ def has_public_tests(folder: Path, exercise: str) -> bool:
     return _tests_of(folder, exercise).is_file()
 
 
-def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseResult:
+def run_public_tests(folder: Path, exercise: str, seconds: float, runner: Runner | None = None) -> ExerciseResult:
     """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
 
-    The result has a reason instead of checks when pytest could not run them or did not end in time.
+    The result has a reason instead of checks when pytest could not run them or did not end in time. `runner` is how
+    pytest is started, by default anew; what it raises when it is stopped is passed on.
     """
     result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
-            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
+            status = (runner or Fresh()).run(folder, _arguments(folder, exercise, record), seconds)
         except subprocess.TimeoutExpired:
             result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
@@ -54,27 +54,10 @@ def _tests_of(folder: Path, exercise: str) -> Path:
     return folder / "public_tests" / f"test_{exercise}.py"
 
 
-def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
-    options = [
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        WITNESS,
-        f"--junitxml={record.absolute()}",
-        f"--rootdir={folder.absolute()}",
-    ]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
-        cwd=folder,
-        # Notebooks ask every program for colours, which no option keeps out of the record.
-        env=os.environ | {"PY_COLORS": "0"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=seconds,
-        check=False,
-    ).returncode
+def _arguments(folder: Path, exercise: str, record: Path) -> list[str]:
+    options = ["-q", "-p", "no:cacheprovider", "-p", WITNESS]
+    options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    return [*options, str(_tests_of(folder, exercise).absolute())]
 
 
 def _cases(record: Path) -> list[ElementTree.Element]:
