@@ -108,10 +108,15 @@ def insist(holds: object, said: Phrase | str) -> None:
 
 
 def _listed(names: Sequence[str]) -> str | Phrase:
-    """Give one name, or several as "x and y"."""
+    """Give names as a list in which each of them holds: "x, y and z"."""
+    *others, last = (recognised(name, UNNAMED) for name in names)
+    return say("{first} and {last}", first=_enumerated(others), last=last) if others else last
+
+
+def _enumerated(names: Sequence[str | Phrase]) -> str | Phrase:
+    """Give names one after the other."""
     *others, last = names
-    shown = recognised(last, UNNAMED)
-    return say("{first} and {last}", first=_listed(others), last=shown) if others else shown
+    return say("{name}, {next}", name=_enumerated(others), next=last) if others else last
 
 
 class raises:  # noqa: N801  (reads like pytest.raises)
@@ -150,12 +155,7 @@ class raises:  # noqa: N801  (reads like pytest.raises)
 
     def _named(self) -> str | Phrase:
         *others, last = self._naming
-        if not others:
-            return last
-        listed: str | Phrase = others[0]
-        for name in others[1:]:
-            listed = say("{name}, {next}", name=listed, next=name)
-        return say("{first} or {last}", first=listed, last=last)
+        return say("{first} or {last}", first=_enumerated(others), last=last) if others else last
 
 
 def exercise_of(path: Path) -> str:
