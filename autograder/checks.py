@@ -29,6 +29,7 @@ __all__ = [
 
 # What the learner's process calls an array that has no name of its own.
 UNNAMED = (say("an earlier result"), say("argument {position}"))
+MOST_NAMED = 8
 
 MARKERS = {
     "points": "points(n): what the check is worth",
@@ -109,7 +110,8 @@ def insist(holds: object, said: Phrase | str) -> None:
 
 def _listed(names: Sequence[str]) -> str | Phrase:
     """Give names as a list in which each of them holds: "x, y and z"."""
-    *others, last = (recognised(name, UNNAMED) for name in names)
+    # A process that lies may name any number of them.
+    *others, last = (recognised(cut(name), UNNAMED) for name in names[:MOST_NAMED])
     return say("{first} and {last}", first=_enumerated(others), last=last) if others else last
 
 

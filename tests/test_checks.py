@@ -150,6 +150,15 @@ def test_what_has_no_name_of_its_own_is_named_in_the_language_of_the_reader():
     assert said_by(caught.value).in_("zh") == "返回的结果与 scores、第 3 个参数和以前的结果共用内存"
 
 
+def test_a_process_that_names_things_without_end_is_a_failure_and_no_more():
+    with pytest.raises(Difference) as caught:
+        assert_unshared(learner_with(shared=tuple(f"x{number}" for number in range(5_000))))
+    assert str(caught.value) == "the result shares memory with x0, x1, x2, x3, x4, x5, x6 and x7"
+    with pytest.raises(Difference) as caught:
+        assert_untouched(learner_with(modified=("x" * 1_000_000,)))
+    assert len(str(caught.value)) < 3_000
+
+
 def test_a_warning_about_arithmetic_is_a_failure_and_another_one_is_not():
     assert_no_runtime_warning(learner_with(warnings=(("UserWarning", "old"),)))
     with pytest.raises(Difference, match=r"^the call caused a RuntimeWarning: divide by zero$"):
