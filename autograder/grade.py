@@ -215,9 +215,13 @@ class Grader:
 
 def not_graded(submission: Submission | Refused, course: Course, said: Phrase | str) -> Report:
     """Give the report of a submission that has no marks, not even zero, and why."""
-    reason, phrase = str(said), as_phrase(said)
+    phrase = as_phrase(said)
     report = Report(
-        submission=submission.id, status="not_graded", reason=reason, reason_phrase=phrase, points=course.points
+        submission=submission.id,
+        status="not_graded",
+        reason=str(phrase or said),
+        reason_phrase=phrase,
+        points=course.points,
     )
     return with_circumstances(report, submission, course)
 
