@@ -182,10 +182,15 @@ def alphabetical(id: str) -> tuple[str, str]:
 
 def to_json(report: Report) -> bytes:
     """Give the report as indented JSON in UTF-8; text that has no UTF-8 form is written as escapes."""
+    return indented(report)
+
+
+def indented(value: Any) -> bytes:
+    """Give anything that msgspec can encode as indented JSON in UTF-8, what has no UTF-8 form as escapes."""
     try:
-        encoded = msgspec.json.encode(report)
+        encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
     return msgspec.json.format(encoded, indent=2) + b"\n"
 
 

@@ -3,6 +3,7 @@
 The course, `tests/data/double`, has all that a real one has: a solution, a suite, a fault family, a right variant.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from autograder.sandbox.starting import ForkServer
 from .gradebook.postgresql import BINARIES
 
 DOUBLE = Path(__file__).parent / "data" / "double"
+
+# What the tests read on a screen is in English, whatever language whoever runs them speaks.
+os.environ["LC_ALL"] = "C.UTF-8"
 
 collect_ignore = ["data"]
 
