@@ -102,9 +102,8 @@ def grade(
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
     if scheduler and jobs is not None:
-        raise typer.Exit(
-        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
-    )
+        raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
 
 
 @app.command()
