@@ -103,7 +103,9 @@ def grade(
     """
     if scheduler and jobs is not None:
         raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
+    raise typer.Exit(
+        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
+    )
 
 
 @app.command()
