@@ -99,9 +99,7 @@ def grade(
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
     if scheduler and jobs is not None:
-        raise typer.Exit(
-        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
-    )
+        raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from autograder.language import Phrase, say
-from autograder.report import CheckResult, ExerciseResult, Outcome
+from autograder.report import CheckResult, ExerciseResult, Figure, Outcome
 
 # By name: it is loaded in pytest's process alone.
 WITNESS = "autograder.witness"
@@ -23,8 +23,10 @@ def has_public_tests(folder: Path, exercise: str) -> bool:
     return _tests_of(folder, exercise).is_file()
 
 
-def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseResult:
+def run_public_tests(folder: Path, exercise: str, seconds: float, course: Path | None = None) -> ExerciseResult:
     """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
+
+    The file of the `course` says what the axes of arrays are called: with it a failure has figures.
 
     The result has a reason instead of checks when pytest could not run them or did not end in time.
     """
@@ -32,7 +34,7 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
-            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
+            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds, course)
         except subprocess.TimeoutExpired:
             result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
@@ -53,7 +55,7 @@ def _tests_of(folder: Path, exercise: str) -> Path:
     return folder / "public_tests" / f"test_{exercise}.py"
 
 
-def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
+def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float, course: Path | None) -> int:
     options = [
         "-q",
         "--color=no",
@@ -63,6 +65,7 @@ def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
         WITNESS,
         f"--junitxml={record.absolute()}",
         f"--rootdir={folder.absolute()}",
+        *([f"--course-of-witness={course.absolute()}"] if course else []),
     ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
@@ -99,6 +102,8 @@ def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
         counterexample=seen.get("call", ""),
         seconds=float(case.get("time", 0)),
         phrase=said if isinstance(said, Phrase) else None,
+        figures=msgspec.json.decode(seen.get("figures", "[]"), type=list[Figure]),
+        call=seen.get("beside", ""),
         line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
 
