@@ -37,6 +37,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.hints.HintError",
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
+        "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
     ]
@@ -71,6 +72,8 @@ def attend(context: typer.Context, language: Language = "") -> None:
     """
     if context.invoked_subcommand is None:
         _show_course(language)
+    elif language:
+        context.default_map = {context.invoked_subcommand: {"language": language}}
 
 
 @app.command()
@@ -134,11 +137,14 @@ def gradebook(
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for other programs.")] = False,
+    watched: Annotated[bool, typer.Option("--watch", help="Check again whatever is saved, until you quit.")] = False,
     language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
+    if as_json and watched:
+        raise typer.BadParameter("--json prints one document and --watch goes on: choose one of them")
     from autograder.language import chosen_language, say
     from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
@@ -151,12 +157,18 @@ def check(
     tried = learner_folder(folder, loaded)
     if folder is None and tried != Path.cwd():
         _say([say("the modules in {folder}:", folder=tried)], reader)
+    sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
+    if watched:
+        from autograder.outputs.watch import WatchView
+        from autograder.watch import watch
+
+        watch(tried, chosen, loaded, WatchView(_console(), loaded, reader, sentence_of))
+        return
     # Taken first: a module saved during the check is not what was checked.
     digests = digests_of(tried, [exercise.name for exercise in chosen])
     results = check(tried, chosen, loaded)
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
-    sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
     if as_json:
         print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
     else:

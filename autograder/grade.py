@@ -124,6 +124,19 @@ class Grader:
         lent._starter = Borrowed(self._starter)
         return lent
 
+    def renew(self) -> None:
+        """Start what learners' processes come from anew, after it failed."""
+        self._starter.close()
+        self._starter = starter_for(self._libraries)
+
+    def warm(self, exercise: str, goes_on: Callable[[], bool]) -> bool:
+        """Load and compute ahead what a check of this exercise may need, for as long as `goes_on`.
+
+        Gives whether all of it is there.
+        """
+        self._references.load(exercise)
+        return self.diagnostician.rehearse(exercise, goes_on)
+
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
         return not_graded(submission, self._course, DIED_TWICE)

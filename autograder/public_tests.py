@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -12,6 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from autograder.language import Phrase, say
+from autograder.public_runners import Fresh, Runner
 from autograder.report import CheckResult, ExerciseResult, Figure, Outcome
 
 # By name: it is loaded in pytest's process alone.
@@ -23,18 +23,20 @@ def has_public_tests(folder: Path, exercise: str) -> bool:
     return _tests_of(folder, exercise).is_file()
 
 
-def run_public_tests(folder: Path, exercise: str, seconds: float, course: Path | None = None) -> ExerciseResult:
+def run_public_tests(
+    folder: Path, exercise: str, seconds: float, runner: Runner | None = None, *, course: Path | None = None
+) -> ExerciseResult:
     """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
 
-    The file of the `course` says what the axes of arrays are called: with it a failure has figures.
-
-    The result has a reason instead of checks when pytest could not run them or did not end in time.
+    The result has a reason instead of checks when pytest could not run them or did not end in time. `runner` is how
+    pytest is started, by default anew; what it raises when it is stopped is passed on. The file of the
+    `course` says what the axes of arrays are called: with it a failure has figures.
     """
     result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
-            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds, course)
+            status = (runner or Fresh()).run(folder, _arguments(folder, exercise, record, course), seconds)
         except subprocess.TimeoutExpired:
             result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
@@ -55,27 +57,11 @@ def _tests_of(folder: Path, exercise: str) -> Path:
     return folder / "public_tests" / f"test_{exercise}.py"
 
 
-def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float, course: Path | None) -> int:
-    options = [
-        "-q",
-        "--color=no",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        WITNESS,
-        f"--junitxml={record.absolute()}",
-        f"--rootdir={folder.absolute()}",
-        *([f"--course-of-witness={course.absolute()}"] if course else []),
-    ]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=seconds,
-        check=False,
-    ).returncode
+def _arguments(folder: Path, exercise: str, record: Path, course: Path | None) -> list[str]:
+    options = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", WITNESS]
+    options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options += [f"--course-of-witness={course.absolute()}"] if course else []
+    return [*options, str(_tests_of(folder, exercise).absolute())]
 
 
 def _cases(record: Path) -> list[ElementTree.Element]:

@@ -150,7 +150,7 @@ def test_a_small_failure_is_drawn_with_the_names_of_its_axes(tmp_path):
         "    n_keys = n_queries if n_keys is None else n_keys\n"
         "    return np.tril(np.ones((n_queries, n_keys), bool))\n"
     )
-    result = run_public_tests(tmp_path, "causal_mask", 60, COURSE.root / "course.toml")
+    result = run_public_tests(tmp_path, "causal_mask", 60, course=COURSE.root / "course.toml")
     check = next(check for check in result.checks if check.figures)
 
     assert check.counterexample == "causal_mask(2, 5)"

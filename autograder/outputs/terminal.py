@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -258,7 +259,12 @@ def show_check(
     for result in results:
         show_exercise(console, result, feedback, sentence_of, reader)
     if len(results) > 1:
-        console.print(Text(reader.read(_progress(results)), style="bold"))
+        show_done(console, results, reader)
+
+
+def show_done(console: Console, results: Sequence[ExerciseResult], reader: Reader = ENGLISH) -> None:
+    """Print how many exercises are done and which one is next."""
+    console.print(Text(reader.read(_progress(results)), style="bold"))
 
 
 def _progress(results: Sequence[ExerciseResult]) -> Phrase:
@@ -276,8 +282,13 @@ def show_exercise(
     feedback: str,
     sentence_of: Callable[[str], str],
     reader: Reader = ENGLISH,
+    *,
+    only_failed: bool = False,
 ) -> None:
-    """Print one exercise: its checks by title, or in their place what kept them from being run."""
+    """Print one exercise: its checks by title, or in their place what kept them from being run.
+
+    With `only_failed` those that passed are counted and not listed.
+    """
     result = allowed(result, feedback)
     console.print(_headline(result, reader))
     if result.reason:
@@ -289,10 +300,15 @@ def show_exercise(
         console.print(
             Group(
                 *_diagnosis_lines(result.diagnosis, reader),
-                *_check_lines(result, sentence_of, signs, reader),
+                *_check_lines(_without_passed(result) if only_failed else result, sentence_of, signs, reader),
             )
         )
     console.print()
+
+
+def _without_passed(result: ExerciseResult) -> ExerciseResult:
+    failed = [check for check in result.checks if check.outcome is not Outcome.PASSED]
+    return msgspec.structs.replace(result, checks=failed)
 
 
 def _is_unwritten(result: ExerciseResult) -> bool:

@@ -5,6 +5,7 @@ Both give a `Process`: a channel to speak through, a way to kill, and how it end
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -46,6 +47,9 @@ class Process(Protocol):
 
     def wait(self) -> End | None:
         """Let it end by itself for a moment, then as `end`."""
+
+    def interrupt(self) -> None:
+        """Kill it from another thread, while one waits on the channel; `end` is still to be called."""
 
 
 class Starter(Protocol):
@@ -183,6 +187,11 @@ class ForkedProcess:
         self._lifeline.close()
         return self._end
 
+    def interrupt(self) -> None:
+        """Shut the lifeline, and leave both descriptors to the thread that may be waiting on one."""
+        with contextlib.suppress(OSError):
+            self._lifeline.shutdown(socket.SHUT_RDWR)
+
     def _hear_end(self, seconds: float) -> None:
         if self._end is not None:
             return
@@ -231,6 +240,10 @@ class SpawnedProcess:
         except subprocess.TimeoutExpired:
             return self.end()
         return self.end()
+
+    def interrupt(self) -> None:
+        """Kill it, and leave the channel to the thread that may be waiting on it."""
+        self._popen.kill()
 
     def end(self) -> End | None:
         """Kill it with everything it started, where the system has process groups."""

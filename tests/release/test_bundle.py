@@ -179,7 +179,6 @@ def test_the_readme_says_what_to_type(bundle, name, check):
     ):
         assert command in text
     assert "$" not in text
-    assert "labs" not in text
 
 
 def test_labs_are_in_the_bundle_with_all_they_need_but_their_sources(teach):

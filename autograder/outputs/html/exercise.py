@@ -13,11 +13,13 @@ from autograder.hints import HintError, read_hints
 from autograder.language import Phrase, Reader, say, say_many
 from autograder.outputs.grid import differing
 from autograder.outputs.html.heat import HeatMap, heat_maps
-from autograder.outputs.terminal import ENDINGS, NOT_WRITTEN, REPEATS_FIGURES
+from autograder.outputs.terminal import ENDINGS, LONGEST_CALL, NOT_WRITTEN, REPEATS_FIGURES
 from autograder.outputs.text import number, visible, visible_lines
 from autograder.policy import allowed
-from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome
+from autograder.report import CheckResult, Diagnosis, ExerciseResult, Figure, Outcome
 
+# Who has mended what these show looks into the others.
+MOST_UNFOLDED = 4
 MOST_LINES = 24
 LONGEST_LINE = 1_000
 # A module longer than this is shown around its first line that raised.
@@ -35,6 +37,7 @@ class CheckView:
     counterexample: str = ""
     message: str = ""
     figures: Sequence[HeatMap] = ()
+    unfolded: bool = True
 
     @property
     def bare(self) -> bool:
@@ -139,7 +142,7 @@ class ExerciseViews:
             reason=self._reason(told, unwritten=unwritten),
             diagnosed=self.say(_diagnosed(told.diagnosis)),
             diagnoses=[self._diagnosis(diagnosis) for diagnosis in told.diagnosis],
-            checks=self._checks(told.checks) if not (told.reason or unwritten) and _has_titles(told) else [],
+            checks=self._checks(told) if not (told.reason or unwritten) and _has_titles(told) else [],
             code=None if unwritten else self._code(told),
             hints=self._hints_for(told),
         )
@@ -183,35 +186,38 @@ class ExerciseViews:
         shown = (figures and diagnosis.call) or diagnosis.counterexample
         return DiagnosisView(visible(text), _cut_lines(shown), figures)
 
-    def _checks(self, checks: Sequence[CheckResult]) -> list[CheckView]:
-        """Give every check, and to a failed one its sentence of the contract, unless the one before had the same."""
+    def _checks(self, result: ExerciseResult) -> list[CheckView]:
+        """Give every check; a failed one says its sentence of the contract and draws its figures where they are new."""
         views: list[CheckView] = []
-        said = {""}
-        for check in checks:
+        said, drawn = {""}, [[], *(diagnosis.figures for diagnosis in result.diagnosis)]
+        for check in result.checks:
+            if check.outcome is Outcome.PASSED:
+                views.append(CheckView(self._check_title(check), passed=True))
+                continue
             sentence = self._sentence(check.hint)
-            views.append(self._check(check, "" if sentence in said else sentence))
-            if check.outcome is not Outcome.PASSED:
-                said.add(sentence)
+            figures = [] if check.figures in drawn else check.figures
+            unfolded = sum(not view.passed for view in views) < MOST_UNFOLDED
+            views.append(self._failed(check, "" if sentence in said else sentence, figures, unfolded=unfolded))
+            said.add(sentence)
+            drawn.append(figures)
         return views
 
-    def _check(self, check: CheckResult, sentence: str) -> CheckView:
-        if check.outcome is Outcome.PASSED:
-            return CheckView(self._check_title(check), passed=True)
-        figures = heat_maps(check.figures, self._language)
+    def _failed(self, check: CheckResult, sentence: str, figures: Sequence[Figure], *, unfolded: bool) -> CheckView:
         return CheckView(
             title=self._check_title(check),
             passed=False,
             ending=self.say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
             sentence=sentence,
-            counterexample=_cut_lines((figures and check.call) or check.counterexample),
-            message=_cut_lines(self._message(check)),
-            figures=figures,
+            counterexample=_cut_lines(check.call if _is_told_by_name(check) else check.counterexample),
+            message=_cut_lines(self._message(check, figures)),
+            figures=heat_maps(figures, self._language),
+            unfolded=unfolded,
         )
 
-    def _message(self, check: CheckResult) -> str:
+    def _message(self, check: CheckResult, drawn: Sequence[Figure]) -> str:
         if check.is_stub:
             return self.say(NOT_WRITTEN)
-        if check.message.startswith(REPEATS_FIGURES) and differing(check.figures):
+        if check.message.startswith(REPEATS_FIGURES) and differing(drawn):
             return ""
         return self.say(check.phrase or check.message)
 
@@ -302,6 +308,11 @@ def _is_unwritten(result: ExerciseResult) -> bool:
 
 def _has_titles(result: ExerciseResult) -> bool:
     return any(check.title for check in result.checks)
+
+
+def _is_told_by_name(check: CheckResult) -> bool:
+    """Say whether the call is read more easily with its arguments by their names."""
+    return bool(check.call) and (bool(check.figures) or len(check.counterexample) > LONGEST_CALL)
 
 
 def _diagnosed(diagnoses: Sequence[Diagnosis]) -> Phrase:
