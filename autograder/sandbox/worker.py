@@ -487,7 +487,7 @@ def _warm_up_torch() -> None:
     torch.manual_seed(0)
     # Its first call imports sympy.
     torch.broadcast_shapes((1,), (1,))
-    banned.torch_names()
+    banned.torch_lines()
     # Forward only: a backward pass would start threads, which a fork loses.
     with torch.no_grad(), banned.function_mode(lambda function: None, {}), largest_tensor(measure=True):
         layer = torch.nn.Linear(2, 2)
