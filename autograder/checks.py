@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Protocol
@@ -180,7 +180,35 @@ def reference(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Give random numbers that are the same in every run and differ from check to check."""
-    return np.random.default_rng(zlib.crc32(request.function.__name__.encode()))
+    return _numbers_of(request.function)
+
+
+def _numbers_of(check: Callable[..., object]) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(check.__name__.encode()))
+
+
+# What the fixtures give, without pytest: of a desk, an exercise and the check itself.
+SERVINGS: dict[str, Callable[[Desk, str, Callable[..., object]], Any]] = {
+    "learner": lambda desk, exercise, _: desk.learner(exercise),
+    "reference": lambda desk, exercise, _: desk.reference(exercise),
+    "rng": lambda _, __, check: _numbers_of(check),
+}
+
+
+def served_with(item: pytest.Item) -> tuple[str, ...] | None:
+    """Name the fixtures of a check that takes none but these; None where pytest has to do more than call it.
+
+    To set up and take down such a check by pytest's own steps takes longer than most of them run.
+    """
+    if type(item) is not pytest.Function or item.cls is not None or hasattr(item, "callspec"):
+        return None
+    if any(item.get_closest_marker(name) for name in ("skip", "skipif", "xfail", "usefixtures")):
+        return None
+    definitions, arguments = item._fixtureinfo.name2fixturedefs, item._fixtureinfo.argnames
+    for name in {*item.fixturenames, *arguments} - ({"request"} - {*arguments}):
+        if name not in SERVINGS or [found.func.__module__ for found in definitions.get(name, ())] != [__name__]:
+            return None
+    return arguments
 
 
 def pytest_configure(config: pytest.Config) -> None:

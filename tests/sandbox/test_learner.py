@@ -177,6 +177,22 @@ def test_changed_tensors_and_items_of_lists_are_named_too(learner_of):
 
 
 @pytest.mark.parametrize(
+    ("body", "modified"),
+    [
+        ("query.data = query.data.clone()", ()),
+        ("query.data = query.data + 1", ("query",)),
+        ("query.set_(query.mT)", ("query",)),
+        ("query.mul_(1)", ()),
+        ("query[0, 1] = 7", ("query",)),
+    ],
+)
+def test_a_tensor_with_other_memory_is_judged_by_its_values_and_its_form(learner_of, body, modified):
+    learner = learner_of(f"def f(query, key):\n    {body}")
+    learner.f(torch.ones(3, 2)[:2], torch.ones(2))
+    assert learner.last.modified == modified
+
+
+@pytest.mark.parametrize(
     ("body", "shared"),
     [
         ("return scores + 0", ()),
