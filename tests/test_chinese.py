@@ -10,6 +10,10 @@ from autograder.faults.shelf import Families
 
 COURSE = load_course(Path(__file__).parents[1])
 FAMILIES = Families(COURSE)
+PROGRAM = COURSE.root / "autograder"
+LABS = COURSE.paths.exercises / "labs" / "sources" / "zh"
+CATALOGUE = PROGRAM / "locale" / "zh" / "labs.po"
+ANSWERS = PROGRAM / "labs" / "answers" / "self_test.zh.toml"
 # The course says 遮罩, key, batch, 大小, 前导维度 and 加性遮罩; these are other words for the same.
 OTHER_WORDS = re.compile(r"\bmasks?\b|掩码|掩膜|蒙版|(?<!关)键|批次|尺寸|前置维度|前面的维度|加法遮罩", re.ASCII)
 HAN = "\u4e00-\u9fff"
@@ -48,6 +52,40 @@ def test_each_thing_has_one_word(exercise):
 @each_exercise
 def test_punctuation_is_wide_and_latin_stands_between_spaces(exercise):
     assert {line: slips_in(line) for line in lines_for(exercise) if slips_in(line)} == {}
+
+
+def prose_of_lab(source):
+    """Give the Chinese of a lab: its Markdown and the texts in its code, with code and addresses as a Latin word."""
+    cells = re.split(r"^# %%(.*)$", source.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for kind, cell in zip(cells[::2], cells[1::2], strict=True):
+        if "[markdown]" in kind:
+            for line in cell.splitlines():
+                text = re.sub(r"^# ?(#* )?|</?\w+>", "", line)
+                text = re.sub(r"!\[|\]\(\S+\)|\*", "", text)
+                yield from (part.strip() for part in re.sub(r"`[^`]+`", "CODE", text).split("|"))
+        else:
+            texts = re.findall(r'"((?:[^"\\]|\\.)*)"', cell)
+            yield from (re.sub(r"\{[^}]*\}", "9", text).strip() for text in texts if re.search(f"[{HAN}]", text))
+
+
+@pytest.mark.parametrize("source", sorted(LABS.glob("*.py")), ids=lambda source: source.stem)
+def test_the_labs_are_set_as_the_rest_is(source):
+    lines = [line for line in prose_of_lab(source) if re.search(f"[{HAN}]", line)]
+
+    assert len(lines) > 10
+    assert [line for line in lines if OTHER_WORDS.search(line)] == []
+    # Columns of a print are set with spaces.
+    assert {line: slips for line in lines if (slips := set(slips_in(line)) - {"two spaces"})} == {}
+
+
+@pytest.mark.parametrize("file", [CATALOGUE, ANSWERS], ids=lambda file: file.name)
+def test_what_the_labs_say_is_set_as_the_rest_is(file):
+    lines = re.findall(r'^(?:msgstr|why =) "(.+)"$', file.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert len(lines) > 10
+    # A choice comes in wide brackets; all other facts are Latin.
+    filled = [re.sub(r"\{[^}]*\}", "9", re.sub(r"\{(choice|other)\}", "（a）", line)) for line in lines]
+    assert {line: slips_in(line) for line in filled if slips_in(line)} == {}
 
 
 @pytest.mark.parametrize(
