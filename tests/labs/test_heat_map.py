@@ -114,6 +114,15 @@ def test_tokens_can_name_rows_and_columns_whatever_is_in_them():
     assert {"<s>", "&", "a < b"} <= set(texts(svg))
 
 
+def test_a_long_title_has_room():
+    narrow, wide = (
+        drawn([[1.0]], "en", title=title) for title in ("", "scaled_dot_product_attention(attn_mask=allowed)")
+    )
+
+    assert int(wide.get("width")) > int(narrow.get("width"))
+    assert int(wide.get("width")) >= 47 * 7.5
+
+
 def test_no_text_needs_a_font_that_has_to_be_installed():
     svg = draw_heat_map(CAUSAL, "zh").svg
 
