@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis")
+HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis", "matplotlib", "ipywidgets", "jupyterlab")
 
 
 def built(kind: str, folder: Path) -> zipfile.ZipFile:
@@ -113,7 +113,7 @@ def test_every_direct_dependency_is_pinned_in_the_constraints():
     [
         ["--help"],
         ["pages", "--help"],
-        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new")),
+        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new", "lab")),
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]):

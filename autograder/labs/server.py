@@ -34,6 +34,9 @@ def command(exercises: Path, language: str, options: Sequence[str]) -> list[str]
     opened = [
         f"--ServerApp.root_dir={exercises.resolve()}",
         f"--LabApp.default_url=/lab/tree/labs/{language}",
+        # Nothing that is done here is for anybody else to know.
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.news_url=None",
     ]
     return [sys.executable, "-m", "jupyterlab", *opened, *options]
 
