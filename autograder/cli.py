@@ -326,7 +326,7 @@ def _grade(
     if course is None:
         _insist_on_own_course(loaded)
     learners = read_roster(roster) if roster else None
-    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    found = find_submissions(path, loaded.wanted, [out], layout)
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))

@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from autograder.downloads.model import Wanted
+
 FILE_NAME = "course.toml"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
@@ -150,6 +152,11 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def last_due(self) -> datetime | None:
         """The course's date, else the last one of an exercise: what a gradebook with one date per assignment keeps."""
         return self.due or max((exercise.due for exercise in self.exercises if exercise.due), default=None)
+
+    @property
+    def wanted(self) -> Wanted:
+        """The exercises as whoever reads submissions looks for them."""
+        return Wanted({exercise.name: exercise.functions for exercise in self.exercises})
 
     def exercise(self, name: str) -> Exercise:
         """The exercise of that name; CourseError lists the names when there is none."""

@@ -19,6 +19,7 @@ from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
 from autograder.faults.shelf import FamilyError
 from autograder.fingerprint import Fingerprint
+from autograder.notebooks.places import file_of, place_of
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
@@ -178,14 +179,15 @@ class Grader:
             reason = submission.problems.get(exercise.name, NOT_HANDED_IN)
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
-        if lost := _not_loaded(exercise, learner, checks):
+        source = submission.modules[exercise.name]
+        if lost := _not_loaded(exercise, learner, checks, source):
             return lost
         results = checks.run(exercise.name, desk)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source))
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
@@ -195,18 +197,19 @@ class Grader:
         return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
 
 
-def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
+def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: bytes) -> ExerciseResult | None:
     """Load a module, and give the result of an exercise where that fails."""
+    file = file_of(source, exercise.name)
     try:
         learner.load()
     except LearnerException as error:
-        why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
-        reason = _forbidden(learner.violations) if learner.violations else why
+        why = f"{file} cannot be loaded: {raised(error)}"
+        reason = _forbidden(learner.violations, source) if learner.violations else why
         return _lost(exercise, checks, Outcome.FAILED, reason)
     except LearnerEnded as ended:
-        return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
+        return _lost(exercise, checks, outcome_of(ended), f"while {file} was loaded: {ended}")
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source))
     return None
 
 
@@ -215,9 +218,9 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> 
     return ExerciseResult(exercise.name, exercise.points, 0.0, reason=reason, checks=lost, bonus=exercise.bonus)
 
 
-def _forbidden(violations: list[Violation]) -> str:
+def _forbidden(violations: list[Violation], source: bytes) -> str:
     first = violations[0]
-    where = f"line {first.line}: {first.text}" if first.line else "in a thread"
+    where = f"{place_of(first.line, source)}: {first.text}" if first.line else "in a thread"
     return cut(f"this exercise may not use {first.name} ({where})")
 
 

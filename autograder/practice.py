@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.course import Course, Exercise
+from autograder.downloads.model import Wanted
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError, has_module, read_submission
@@ -63,7 +64,7 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
         return []
     from autograder.grade import GradingError, grade
 
-    submission = read_submission(folder, [exercise.name for exercise in exercises])
+    submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
     report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
     if not report.graded:
         raise GradingError(report.reason)

@@ -219,7 +219,7 @@ def raised(error: LearnerException) -> str:
     text = f"{error.name}: {error}" if str(error) else error.name
     if error.frames:
         frame = error.frames[-1]
-        text += f" (line {frame.line}: {frame.text})" if frame.text else f" (line {frame.line})"
+        text += f" ({error.place}: {frame.text})" if frame.text else f" ({error.place})"
     return cut(text) + _what_is_different_here(error)
 
 

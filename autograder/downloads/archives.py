@@ -26,12 +26,13 @@ from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.nodes import (
     DEEPEST_FOLDER,
     LARGEST_ARCHIVE,
-    LARGEST_MODULE,
     MIB,
     File,
     Kind,
     Node,
+    is_module_or_notebook,
     is_passed_over,
+    limit_of,
     too_much,
 )
 
@@ -223,11 +224,11 @@ def _require_harmless(entries: list[zipfile.ZipInfo], n_packed: int) -> None:
     for entry in entries:
         if objection := _objection(entry):
             raise UnreadableError(f"holds {objection}")
-    if growth := too_much(sum(entry.file_size for entry in entries), n_packed):
+    if growth := too_much([(entry.filename, entry.file_size) for entry in entries], n_packed):
         raise UnreadableError(growth)
     names = [_name_in(entry) for entry in entries]
     nested = [name for name in names if name.casefold().endswith(".zip") and _is_wanted(name)]
-    if nested and not any(name.endswith(".py") for name in names):
+    if nested and not any(map(is_module_or_notebook, names)):
         raise UnreadableError(f"holds another archive ({nested[0]}), which is not opened")
 
 
@@ -267,7 +268,8 @@ def _is_wanted(name: str) -> bool:
 
 def _module_in(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, archive_name: str) -> bytes:
     try:
-        return _unpacked(archive, entry, f"{archive_name} is broken at {_name_in(entry)}", LARGEST_MODULE)
+        name = _name_in(entry)
+        return _unpacked(archive, entry, f"{archive_name} is broken at {name}", limit_of(name))
     except UnreadableError as error:
         raise UnreadableError(f"{_name_in(entry)} {error}") from None
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from autograder.notebooks.places import place_of
 from autograder.sandbox import wire
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
@@ -32,9 +33,13 @@ class JailMissing(SandboxError):
 
 
 class LearnerException(Exception):
-    """An exception raised by the learner's code; every one is also of the built-in type of that name."""
+    """An exception raised by the learner's code; every one is also of the built-in type of that name.
+
+    `place` says for its author where the last of the `frames` is: "line 7", or "cell 3, line 2".
+    """
 
     name: str = ""
+    place: str = ""
     message: str = ""
     frames: tuple[Frame, ...] = ()
 
@@ -234,7 +239,7 @@ class Learner:
         )
         scanned, _ = self._ask(request, blobs)
         if isinstance(scanned, wire.Raised):
-            raise _as_exception(scanned)
+            raise _as_exception(scanned, self._module.source)
         if isinstance(scanned, wire.Scanned):
             self._note(scanned.violations)
         loaded, _ = self._hear(time.monotonic())
@@ -388,9 +393,10 @@ class Learner:
             return OutOfMemory(f"more memory than the limit of {self._limits.memory >> 20} MiB")
         if reply.builtin == "SystemExit":
             self.close()
-            where = f" (line {reply.frames[-1].line}: {reply.frames[-1].text})" if reply.frames else ""
+            last = reply.frames[-1] if reply.frames else None
+            where = f" ({place_of(last.line, self._module.source)}: {last.text})" if last else ""
             return Exited(f"the code called {reply.name} instead of returning{where}")
-        return _as_exception(reply)
+        return _as_exception(reply, self._module.source)
 
     def _remember(self, facts: Facts) -> None:
         self.last = facts
@@ -537,8 +543,8 @@ class RemoteModule:
             raise Crashed("the process that held this module has ended")
 
 
-def _as_exception(reply: wire.Raised) -> LearnerException:
-    """Make an exception that is both a LearnerException and of the named built-in type."""
+def _as_exception(reply: wire.Raised, source: bytes = b"") -> LearnerException:
+    """Make an exception that is both a LearnerException and of the named built-in type; `source` is the module's."""
     builtin = getattr(builtins, reply.builtin, None)
     if not (isinstance(builtin, type) and issubclass(builtin, Exception)):
         builtin = Exception
@@ -551,6 +557,7 @@ def _as_exception(reply: wire.Raised) -> LearnerException:
     error.message = reply.message
     error.name = reply.name
     error.frames = reply.frames
+    error.place = place_of(reply.frames[-1].line, source) if reply.frames else ""
     return error
 
 
