@@ -147,7 +147,10 @@ def _lightened(report: Report) -> Report:
         report,
         exercises=[
             msgspec.structs.replace(
-                exercise, diagnosis=[], checks=[check for check in exercise.checks if check.outcome not in ORDINARY]
+                exercise,
+                diagnosis=[],
+                checks=[check for check in exercise.checks if check.outcome not in ORDINARY],
+                code="",
             )
             for exercise in report.exercises
         ],

@@ -34,12 +34,12 @@ class Fingerprint:
         for name, source in sorted(submission.modules.items()):
             _feed(digest, name, source)
         for name, problem in sorted(submission.problems.items()):
-            _feed(digest, name, problem.encode("utf-8", "replace"))
+            _feed(digest, name, str(problem).encode("utf-8", "replace"))
         return f"sha256:{digest.hexdigest()}"
 
     def _feed_course(self, course: Course) -> None:
         # Not the whole course: where it lies, what it is called, when it is due and how long it takes have no part.
-        told = {"due": None, "difficulty": None, "minutes": None}
+        told: dict[str, object] = {"due": None, "difficulty": None, "minutes": None, "titles": {}}
         exercises = [msgspec.structs.replace(exercise, **told) for exercise in course.exercises]
         _feed(self._digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
         # With what stands beside them, which they may import, or pytest may.

@@ -18,14 +18,17 @@ from autograder.crew import Crew
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
 from autograder.faults.shelf import FamilyError
+from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
-from autograder.notebooks.places import file_of, place_of
+from autograder.language import Phrase, as_phrase, said_by, say
+from autograder.notebooks.places import file_of
+from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
-from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
+from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
-from autograder.sandbox.wire import Violation
-from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
+from autograder.sandbox.wire import Frame, Violation
+from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
 
@@ -122,7 +125,7 @@ class Grader:
 
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        report = self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
+        report = self._not_graded(submission.id, say("the process that graded it died, twice; tell the kit's authors"))
         return with_circumstances(report, submission, self._course)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
@@ -131,7 +134,7 @@ class Grader:
 
     def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason)
+            return self._not_graded(submission.id, submission.reason_phrase or submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -139,17 +142,20 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, say("the grader failed: {error}", error=_named(error)))
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
+            return self._not_graded(submission.id, say("the grader failed twice: {error}", error=_named(error)))
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
         with self.desk_for(submission) as desk:
-            results = [self.grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
+            results = [
+                with_code(self.grade_exercise(exercise, submission, desk, checks), submission.modules)
+                for exercise in self._course.exercises
+            ]
         return Report(
             submission=submission.id,
             status="graded",
@@ -182,19 +188,22 @@ class Grader:
         source = submission.modules[exercise.name]
         if lost := _not_loaded(exercise, learner, checks, source):
             return lost
-        results = checks.run(exercise.name, desk)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source))
+            violations = learner.violations
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations, source), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, reason: str) -> Report:
-        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
+    def _not_graded(self, identifier: str, said: Phrase | str) -> Report:
+        points = self._course.points
+        reason, phrase = str(said), as_phrase(said)
+        return Report(submission=identifier, status="not_graded", reason=reason, reason_phrase=phrase, points=points)
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: bytes) -> ExerciseResult | None:
@@ -203,25 +212,38 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: by
     try:
         learner.load()
     except LearnerException as error:
-        why = f"{file} cannot be loaded: {raised(error)}"
+        why = say("{file} cannot be loaded: {why}", file=file, why=raised(error))
         reason = _forbidden(learner.violations, source) if learner.violations else why
-        return _lost(exercise, checks, Outcome.FAILED, reason)
+        line = learner.violations[0].line if learner.violations else raising_line(error)
+        return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
-        return _lost(exercise, checks, outcome_of(ended), f"while {file} was loaded: {ended}")
+        why = say("while {file} was loaded: {why}", file=file, why=said_by(ended))
+        return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source))
+        return _lost(
+            exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source), learner.violations[0].line
+        )
     return None
 
 
-def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> ExerciseResult:
-    lost = checks.unrun(exercise.name, outcome, reason)
-    return ExerciseResult(exercise.name, exercise.points, 0.0, reason=reason, checks=lost, bonus=exercise.bonus)
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str, line: int = 0) -> ExerciseResult:
+    lost = checks.unrun(exercise.name, outcome, said)
+    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus, line=line)
+    result.lose(said)
+    return result
 
 
-def _forbidden(violations: list[Violation], source: bytes) -> str:
+def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
     first = violations[0]
-    where = f"{place_of(first.line, source)}: {first.text}" if first.line else "in a thread"
-    return cut(f"this exercise may not use {first.name} ({where})")
+    name = cut(first.name)
+    if not first.line:
+        return say("this exercise may not use {name} (in a thread)", name=name)
+    said = say("this exercise may not use {name}", name=name)
+    return at_line(said, Frame(first.line, "", first.text), source)
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _insist_on_hidden_files(course: Course) -> None:

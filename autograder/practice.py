@@ -10,11 +10,11 @@ import msgspec
 
 from autograder.course import Course, Exercise
 from autograder.downloads.model import Wanted
+from autograder.language import Phrase, say
+from autograder.own_code import with_code
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
 from autograder.submission import SubmissionError, has_module, read_submission
-
-_INTRODUCED = {"en": "The contract says: ", "zh": "题目规定："}
 
 
 def learner_folder(chosen: Path | None, course: Course) -> Path:
@@ -23,13 +23,17 @@ def learner_folder(chosen: Path | None, course: Course) -> Path:
     SubmissionError where the chosen one does not exist, or none of them holds a module.
     """
     if chosen is not None and not chosen.is_dir():
-        raise SubmissionError(f"{chosen}: there is no such folder; --in names the folder that holds your modules")
+        raise SubmissionError(
+            say("{folder}: there is no such folder; --in names the folder that holds your modules", folder=chosen)
+        )
     names = [exercise.name for exercise in course.exercises]
     for folder in [chosen] if chosen else [Path.cwd(), Path.cwd() / "exercises", course.paths.exercises]:
         if folder == chosen or has_module(folder, names):
             return folder
     modules = ", ".join(f"{name}.py" for name in names)
-    raise SubmissionError(f"there is no exercise module here ({modules}); go to their folder or name it with --in")
+    raise SubmissionError(
+        say("there is no exercise module here ({modules}); go to their folder or name it with --in", modules=modules)
+    )
 
 
 def check(folder: Path, exercises: Sequence[Exercise], course: Course) -> list[ExerciseResult]:
@@ -55,7 +59,7 @@ def contract_sentence(hint: str, course: Course, language: str = "en") -> str:
         sentence = tomllib.loads(file.read_text(encoding="utf-8")).get(key)
     except (OSError, ValueError):
         return ""
-    return f"{_INTRODUCED[language]}{sentence}" if sentence else ""
+    return say("The contract says: {sentence}", sentence=sentence).in_(language) if sentence else ""
 
 
 def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list[ExerciseResult]:
@@ -67,24 +71,27 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
     submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
     report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
     if not report.graded:
-        raise GradingError(report.reason)
+        raise GradingError(report.reason_phrase or report.reason)
     for result in report.exercises:
         if result.name not in submission.modules and result.name not in submission.problems:
-            result.reason = _missing(folder, result.name)
+            result.lose(_missing(folder, result.name))
     return report.exercises
 
 
 def _tried_in_public(folder: Path, exercise: Exercise, course: Course) -> ExerciseResult:
-    result = ExerciseResult(name=exercise.name, points=0, earned=0)
+    result = ExerciseResult(name=exercise.name, points=0, earned=0, public=True)
     if not has_module(folder, [exercise.name]):
-        result.reason = _missing(folder, exercise.name)
+        result.lose(_missing(folder, exercise.name))
     elif not has_public_tests(folder, exercise.name):
-        result.reason = f"there is no {folder / 'public_tests' / f'test_{exercise.name}.py'} to try it with"
+        tests = folder / "public_tests" / f"test_{exercise.name}.py"
+        result.lose(say("there is no {tests} to try it with", tests=tests))
     else:
+        source = (folder / f"{exercise.name}.py").read_bytes()
         result = run_public_tests(folder, exercise.name, course.limits.exercise_seconds)
+        result = with_code(result, {exercise.name: source})
     result.bonus = exercise.bonus
     return result
 
 
-def _missing(folder: Path, exercise: str) -> str:
-    return f"there is no {exercise}.py in {folder}"
+def _missing(folder: Path, exercise: str) -> Phrase:
+    return say("there is no {file} in {folder}", file=f"{exercise}.py", folder=folder)

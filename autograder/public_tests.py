@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
+from autograder.language import say
 from autograder.report import CheckResult, ExerciseResult, Outcome
 
 
@@ -21,21 +23,24 @@ def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseRes
 
     The result has a reason instead of checks when pytest could not run them or did not end in time.
     """
-    result = ExerciseResult(name=exercise, points=0, earned=0)
+    result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
             status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
         except subprocess.TimeoutExpired:
-            result.reason = f"stopped after {seconds:g} s: is there a loop that never ends?"
+            result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
         cases = _cases(record)
     if not cases:
-        result.reason = f"pytest ended with status {status} and no results: does the module end the program?"
+        result.lose(
+            say("pytest ended with status {status} and no results: does the module end the program?", status=status)
+        )
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
+        result.line = _own_line(failure.text or "", exercise)
     else:
-        result.checks = [_check(case) for case in cases]
+        result.checks = [_check(case, exercise) for case in cases]
     return result
 
 
@@ -44,7 +49,14 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 
 
 def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
-    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options = [
+        "-q",
+        "--color=no",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={record.absolute()}",
+        f"--rootdir={folder.absolute()}",
+    ]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
         cwd=folder,
@@ -63,7 +75,7 @@ def _cases(record: Path) -> list[ElementTree.Element]:
         return []
 
 
-def _check(case: ElementTree.Element) -> CheckResult:
+def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
     """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
     name = case.get("name", "")
     trouble = next((element for element in case if element.tag in ("failure", "error")), None)
@@ -75,7 +87,15 @@ def _check(case: ElementTree.Element) -> CheckResult:
         earned=0,
         message="" if trouble is None else trouble.get("message", ""),
         seconds=float(case.get("time", 0)),
+        line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
+
+
+def _own_line(traceback: str, exercise: str) -> int:
+    """Give the line of the learner's module that comes last in pytest's traceback, or 0 where there is none."""
+    module = rf"(?:[^\s\"]*[/\\])?{re.escape(exercise)}\.py"
+    lines = re.findall(rf'^{module}:(\d+):|^E +File "{module}", line (\d+)', traceback, re.MULTILINE)
+    return int("".join(lines[-1])) if lines else 0
 
 
 def _last_error(report: str) -> str:

@@ -141,7 +141,7 @@ def test_help_loads_nothing_heavy():
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
         (["hint", "softmacs"], "no exercise named 'softmacs'"),
         (["hint"], "Missing argument 'EXERCISE'"),
-        (["hint", "softmax", "--lang", "fr"], "there are no hints in 'fr'; the languages are: en, zh"),
+        (["hint", "softmax", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
         (["hint", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
         (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),

@@ -45,7 +45,7 @@ def test_the_wheel_holds_the_program_and_nothing_else(wheel: zipfile.ZipFile):
     assert tops == {"autograder", "attention_by_hand-0.1.0.dist-info"}
 
 
-@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "stand_ins"])
+@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "stand_ins", "locale"])
 def test_the_wheel_holds_what_a_learner_needs(folders: set[str], part: str):
     assert f"autograder/{part}" in folders
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from autograder.language import Phrase, as_phrase, said_by
+
 
 class SubmissionError(Exception):
     """Nothing to grade, or something that must not be read; one line naming the path and what is expected."""
@@ -50,7 +52,7 @@ class Submission:
     id: str
     modules: dict[str, bytes]
     extra: tuple[str, ...] = ()
-    problems: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, Phrase | str] = field(default_factory=dict)
     handed_in: datetime | None = field(default=None, compare=False)
     attempt: int | None = field(default=None, compare=False)
     late: bool | None = field(default=None, compare=False)
@@ -60,11 +62,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class Refused:
-    """A submission that could not be read, and why."""
+    """A submission that could not be read, and why: in English, and as a phrase for those who read another language."""
 
     id: str
     reason: str
     learner_name: str = field(default="", compare=False)
+    reason_phrase: Phrase | None = field(default=None, compare=False)
+
+    @classmethod
+    def by(cls, error: SubmissionError, id: str, learner_name: str = "") -> Refused:
+        """Refuse a submission for what went wrong when it was read."""
+        return cls(id, str(error), learner_name, as_phrase(said_by(error)))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from autograder.downloads.model import SubmissionError, UnreadableError
+from autograder.language import Phrase, said_by, say
 
 MIB = 1 << 20
 LARGEST_MODULE = MIB
@@ -47,7 +48,7 @@ class Node(ABC):
 
     name: str
     kind: Kind
-    objection: str = ""
+    objection: Phrase | str = ""
     size: int = 0
     packed: int | None = None
 
@@ -155,7 +156,9 @@ def files_in(top: Node, prefix: str = "") -> list[File]:
     """
     found = list(islice(_walk(top, prefix, 0), MOST_FILES + 1))
     if len(found) > MOST_FILES:
-        raise SubmissionError(f"{top.name} holds more than {MOST_FILES} files; hand in the modules alone")
+        raise SubmissionError(
+            say("{name} holds more than {count} files; hand in the modules alone", name=top.name, count=MOST_FILES)
+        )
     require_harmless([top, *(node for _, node in found)], top.name)
     # A folder named like a file that is read is kept, so that reading it says what is wrong.
     wanted = [(name, node) for name, node in found if not node.is_folder or is_module_or_notebook(name)]
@@ -166,29 +169,40 @@ def require_harmless(nodes: Sequence[Node], place: str) -> None:
     """Refuse what no learner's archiver makes, and what would grow too much. SubmissionError says which."""
     for node in nodes:
         if node.objection:
-            raise SubmissionError(f"{place} holds {node.objection}; hand in the modules alone")
+            raise SubmissionError(holds(place, node.objection))
     packed = [node for node in nodes if node.packed is not None]
     sizes = [(node.name, node.size) for node in packed]
     if growth := too_much(sizes, sum(node.packed or 0 for node in packed)):
-        raise SubmissionError(f"{place} {growth}; hand in the modules alone")
+        raise SubmissionError(say("{name} {trouble}; hand in the modules alone", name=place, trouble=growth))
 
 
-def too_much(sizes: Sequence[tuple[str, int]], n_packed: int) -> str:
+def holds(place: str, objection: Phrase | str) -> Phrase:
+    """Say what a submission holds that it must not."""
+    return say("{name} holds {objection}; hand in the modules alone", name=place, objection=objection)
+
+
+def too_much(sizes: Sequence[tuple[str, int]], n_packed: int) -> Phrase | None:
     """Say what an archive would grow to where that is more than modules ever need, or nothing.
 
     `sizes` are names and bytes of what is in it. What a notebook has printed over and over packs as well as any bomb.
     """
     if sum(size for _, size in sizes) > LARGEST_UNPACKED:
-        return f"would unpack to more than {LARGEST_UNPACKED // MIB} MiB"
+        return say("would unpack to more than {size} MiB", size=LARGEST_UNPACKED // MIB)
     if sum(size for name, size in sizes if not name.endswith(NOTEBOOK)) > max(HIGHEST_RATIO * n_packed, LARGEST_MODULE):
-        return f"would unpack to more than {HIGHEST_RATIO} times its size"
-    return ""
+        return say("would unpack to more than {ratio} times its size", ratio=HIGHEST_RATIO)
+    return None
 
 
 def _walk(folder: Node, prefix: str, depth: int) -> Iterator[tuple[str, Node]]:
     """Yield the name relative to the submission and the node, of everything that is not passed over."""
     if depth > DEEPEST_FOLDER:
-        raise SubmissionError(f"{prefix} lies more than {DEEPEST_FOLDER} folders deep; hand in the modules alone")
+        raise SubmissionError(
+            say(
+                "{folder} lies more than {count} folders deep; hand in the modules alone",
+                folder=prefix,
+                count=DEEPEST_FOLDER,
+            )
+        )
     for child in folder.children():
         if is_passed_over(child.name):
             continue
@@ -202,4 +216,4 @@ def _read_module(node: Node, name: str) -> bytes:
     try:
         return node.read(limit_of(name))
     except UnreadableError as error:
-        raise UnreadableError(f"{name} {error}") from None
+        raise UnreadableError(say("{name} {trouble}", name=name, trouble=said_by(error))) from None

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from autograder.downloads.model import UnreadableError, functions_of
 from autograder.downloads.nodes import NOTEBOOK, File
+from autograder.language import said_by, say
 from autograder.notebooks import NotebookError
 from autograder.notebooks.cells import defined_names, module_of
 from autograder.notebooks.reading import CodeCell, code_cells
@@ -54,7 +55,7 @@ class Notebooks:
         cells, spoilt = self._cells(file)
         extract = module_of(cells, functions_of(exercise, self._exercises), file.last_name)
         if extract.problem:
-            raise UnreadableError(f"{file.name}: {extract.problem}")
+            raise UnreadableError(say("{name}: {trouble}", name=file.name, trouble=extract.problem))
         said = [f"{file.name}: {note}" for note in [*spoilt, *extract.notes]]
         return Taken(extract.source, file.name, (*notes, *said))
 
@@ -90,7 +91,7 @@ class Notebooks:
             try:
                 self._read[file.name] = code_cells(file.read())
             except NotebookError as error:
-                raise UnreadableError(f"{file.name} {error}") from None
+                raise UnreadableError(say("{name} {trouble}", name=file.name, trouble=said_by(error))) from None
         return self._read[file.name]
 
 
@@ -104,6 +105,9 @@ def is_near(name: str, exercise: str) -> bool:
 
 def _only(files: Sequence[File], exercise: str) -> File:
     if len(files) > 1:
-        names = " and ".join(file.name for file in files[:3])
-        raise UnreadableError(f"found more than once: {names}; keep one of them, as {exercise}{NOTEBOOK}")
+        names = ", ".join(file.name for file in files[:3])
+        wanted = f"{exercise}{NOTEBOOK}"
+        raise UnreadableError(
+            say("found more than once: {names}; keep one of them, as {name}", names=names, name=wanted)
+        )
     return files[0]

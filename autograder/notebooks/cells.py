@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from autograder.language import Phrase, say
 from autograder.notebooks.places import first_line, mark
 from autograder.notebooks.reading import CodeCell
 
@@ -45,7 +46,7 @@ class Extract:
 
     source: bytes
     notes: list[str] = field(default_factory=list)
-    problem: str = ""
+    problem: Phrase | str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class _Statement:
 def module_of(cells: Sequence[CodeCell], functions: Sequence[str], name: str) -> Extract:
     """Take from a notebook `name` the module that defines `functions`, or all where they are not known."""
     if sum(len(cell.source) for cell in cells) > LONGEST_SOURCE:
-        return Extract(b"", problem=f"holds more than {LONGEST_SOURCE >> 20} MiB of code")
+        return Extract(b"", problem=say("holds more than {size} MiB of code", size=LONGEST_SOURCE >> 20))
     written, others, notes = _sorted_by_kind(cells)
     reader = _Reader(notes)
     solutions = [statement for cell in written for statement in reader.statements(cell)]
@@ -131,7 +132,7 @@ class _Reader:
         self._notes = notes
         self._dropped: list[str] = []
         self._n_statements = 0
-        self.broken = ""
+        self.broken: Phrase | str = ""
 
     def told(self) -> list[str]:
         """Give all there is to say of the cells read so far."""
@@ -144,12 +145,13 @@ class _Reader:
         """Give the top-level statements of a cell, none where it is not Python."""
         tree, cell, dropped = _parsed_cell(cell)
         self._dropped += dropped
-        if isinstance(tree, str):
+        if isinstance(tree, Phrase):
             self._cannot_be_read(cell, tree)
             return []
         self._n_statements += len(tree.body)
         if self._n_statements > MOST_STATEMENTS:
-            self._cannot_be_read(cell, f"there are more than {MOST_STATEMENTS:,} statements up to its end")
+            why = say("there are more than {count} statements up to its end", count=f"{MOST_STATEMENTS:,}")
+            self._cannot_be_read(cell, why)
             return []
         lines = cell.source.split("\n")
         with _no_warnings():
@@ -165,35 +167,36 @@ class _Reader:
             compile(text, "cell", "exec", dont_inherit=True)
             reads = frozenset(_globals(symtable.symtable(text, "cell", "exec")))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            self._cannot_be_read(cell, f"{getattr(error, 'msg', 'too deep')} (line {first})")
+            why = getattr(error, "msg", type(error).__name__)
+            self._cannot_be_read(cell, say("{why} (line {line})", why=why, line=first))
             return None
         binds = frozenset(name for node in nodes for name in _bound(node))
         return _Statement(cell, nodes, first, tuple(lines[first - 1 : last]), binds, reads)
 
-    def _cannot_be_read(self, cell: CodeCell, why: str) -> None:
-        said = f"cell {cell.number} cannot be read: {why}"
-        self._notes.append(said)
+    def _cannot_be_read(self, cell: CodeCell, why: Phrase) -> None:
+        said = say("cell {cell} cannot be read: {why}", cell=cell.number, why=why)
+        self._notes.append(str(said))
         self.broken = self.broken or said
 
 
-def _parsed_cell(cell: CodeCell) -> tuple[ast.Module | str, CodeCell, list[str]]:
+def _parsed_cell(cell: CodeCell) -> tuple[ast.Module | Phrase, CodeCell, list[str]]:
     """Parse a cell, without the lines that only a notebook knows where it holds such: the tree, the rest, these."""
     tree = _parsed(cell.source)
-    if not isinstance(tree, str):
+    if isinstance(tree, ast.Module):
         return tree, cell, []
     source, dropped = _without_magics(cell)
     return _parsed(source), replace(cell, source=source), dropped
 
 
-def _parsed(source: str) -> ast.Module | str:
+def _parsed(source: str) -> ast.Module | Phrase:
     """Parse a cell, or say why that fails."""
     try:
         with _no_warnings():
             return ast.parse(source)
     except SyntaxError as error:
-        return f"{error.msg} (line {error.lineno})"
+        return say("{why} (line {line})", why=error.msg, line=error.lineno or 1)
     except (ValueError, RecursionError, MemoryError):
-        return "it is no Python that can be parsed"
+        return say("it is no Python that can be parsed")
 
 
 @contextmanager

@@ -24,12 +24,10 @@ def file_of(source: bytes, module: str) -> str:
     return found[1].decode("ascii", "replace") if found else f"{module}.py"
 
 
-def place_of(line: int, source: bytes) -> str:
-    """Give a line of a module as "line 7", or as "cell 3, line 2" where it was made from a notebook."""
-    if not FIRST_LINE.match(source):
-        return f"line {line}"
-    lines = source.split(b"\n")[:line]
+def place_of(line: int, source: bytes) -> tuple[int, int]:
+    """Give the cell of a line and the line there where a module was made from a notebook, else 0 and the line."""
+    lines = source.split(b"\n")[:line] if FIRST_LINE.match(source) else []
     for distance, text in enumerate(reversed(lines)):
         if found := MARK.fullmatch(text):
-            return f"cell {found[1].decode()}, line {int(found[2]) + distance - 1}"
-    return f"line {line}"
+            return int(found[1]), int(found[2]) + distance - 1
+    return 0, line

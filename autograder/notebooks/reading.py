@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from autograder.language import say
 from autograder.notebooks import NotebookError
 
 OLDEST, NEWEST = 3, 4
@@ -54,8 +55,10 @@ def code_cells(data: bytes) -> tuple[list[CodeCell], list[str]]:
     file = _decoded(data)
     if not OLDEST <= file.nbformat <= NEWEST:
         raise NotebookError(
-            f"is a notebook of format {file.nbformat}, and only formats {OLDEST} and {NEWEST} are read; "
-            "open it in Jupyter and save it again"
+            say(
+                "is a notebook of format {format}, and only formats 3 and 4 are read; save it in Jupyter again",
+                format=file.nbformat,
+            )
         )
     raw_cells = file.cells or [cell for worksheet in file.worksheets for cell in worksheet.cells]
     cells, spoilt = [], []
@@ -102,7 +105,7 @@ def _decoded(data: bytes) -> _File:
     try:
         return msgspec.json.decode(data, type=_File)
     except msgspec.ValidationError:
-        raise NotebookError("is JSON, but no notebook") from None
+        raise NotebookError(say("is JSON, but no notebook")) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _decoded_as_jupyter_does(data)
 
@@ -114,15 +117,21 @@ def _decoded_as_jupyter_does(data: bytes) -> _File:
         plain = json.dumps(_without_outputs(notebook), allow_nan=False).encode()
         return msgspec.json.decode(plain, type=_File)
     except msgspec.ValidationError:
-        raise NotebookError("is JSON, but no notebook") from None
+        raise NotebookError(say("is JSON, but no notebook")) from None
     except UnicodeDecodeError as error:
-        raise NotebookError(f"is no notebook: byte {error.start} is not UTF-8; save it in Jupyter again") from None
+        raise NotebookError(
+            say("is no notebook: byte {byte} is not UTF-8; save it in Jupyter again", byte=error.start)
+        ) from None
     except json.JSONDecodeError as error:
         raise NotebookError(
-            f"is no notebook: line {error.lineno} is not JSON ({error.msg}); save it in Jupyter again"
+            say(
+                "is no notebook: line {line} is not JSON ({why}); save it in Jupyter again",
+                line=error.lineno,
+                why=error.msg,
+            )
         ) from None
     except (ValueError, TypeError, RecursionError) as error:
-        raise NotebookError(f"is no notebook that can be read: {str(error)[:200]}") from None
+        raise NotebookError(say("is no notebook that can be read: {why}", why=str(error)[:200])) from None
 
 
 def _without_outputs(notebook: Any) -> Any:

@@ -426,14 +426,17 @@ def run(connection: socket.socket, settings: JailSettings) -> None:
         os._exit(status)
 
 
-def keep_only(descriptor: int) -> socket.socket:
-    """Close every descriptor but one socket's; the standard ones lead nowhere."""
+def keep_only(descriptor: int, also: tuple[int, ...] = ()) -> socket.socket:
+    """Close every descriptor but one socket's and those of `also`; the standard ones lead nowhere."""
     null = os.open(os.devnull, os.O_RDWR)
     kept = os.dup(descriptor)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
     kept = os.dup2(kept, 3)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    start = 4
+    for other in (*sorted(also), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(start, other)
+        start = other + 1
     return socket.socket(fileno=kept)
 
 

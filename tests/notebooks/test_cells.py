@@ -159,7 +159,7 @@ def test_a_cell_that_is_not_python_does_not_spoil_the_others():
     ],
 )
 def test_a_function_that_cannot_be_read_is_a_problem_of_its_cell(source, why):
-    assert taken(source).problem.startswith(why)
+    assert str(taken(source).problem).startswith(why)
 
 
 def test_names_are_those_of_functions_and_classes_outside_tests():

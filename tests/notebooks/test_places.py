@@ -27,7 +27,7 @@ def test_the_file_is_the_notebook():
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [("import numpy", "cell 1, line 2"), ("def double", "cell 2, line 5"), ("return", "cell 2, line 7")],
+    [("import numpy", (1, 2)), ("def double", (2, 5)), ("return", (2, 7))],
 )
 def test_lines_of_a_notebook_are_those_of_its_cells(text, place):
     (line,) = (number for number, each in enumerate(SOURCE.decode().split("\n"), start=1) if text in each)
@@ -35,11 +35,11 @@ def test_lines_of_a_notebook_are_those_of_its_cells(text, place):
 
 
 def test_lines_of_a_module_are_its_own():
-    assert place_of(2, b"# cell 4, line 4\nimport numpy") == "line 2"
+    assert place_of(2, b"# cell 4, line 4\nimport numpy") == (0, 2)
 
 
 def test_a_line_that_is_nowhere_is_told_as_it_is():
-    assert place_of(0, SOURCE) == "line 0"
+    assert place_of(0, SOURCE) == (0, 0)
 
 
 def test_no_name_of_a_file_ends_the_line_that_it_stands_in():

@@ -118,9 +118,9 @@ def test_the_time_that_loading_takes_is_not_called_a_call(learner_of, limits):
 
 
 def test_what_is_used_up_is_told_in_words(learner_of):
-    learner = learner_of("def f(): pass", budget=Budget(0.0, "exercise"))
-    assert learner.out_of_time == "the 0 s for the exercise are used up"
-    assert learner_of("def f(): pass").out_of_time == ""
+    learner = learner_of("def f(): pass", budget=Budget(0.0, "the exercise"))
+    assert str(learner.out_of_time) == "the 0 s for the exercise are used up"
+    assert learner_of("def f(): pass").out_of_time is None
 
 
 def test_warnings_are_told_each_time(learner_of):
@@ -576,17 +576,17 @@ def test_closing_ends_the_process_whatever_it_does(learner_of):
 
 
 def test_a_budget_is_spent_along_the_chain():
-    submission = Budget(3.0, "submission")
-    exercise = Budget(2.0, "exercise", submission)
-    assert exercise.tightest() == (2.0, "the 2 s for the exercise are used up")
+    submission = Budget(3.0, "the submission")
+    exercise = Budget(2.0, "the exercise", submission)
+    assert [str(told) for told in exercise.tightest()] == ["2.0", "the 2 s for the exercise are used up"]
     exercise.spend(1.5)
     assert submission.spent == 1.5
-    other = Budget(2.0, "exercise", submission)
-    assert other.tightest() == (1.5, "the 3 s for the submission are used up")
+    other = Budget(2.0, "the exercise", submission)
+    assert [str(told) for told in other.tightest()] == ["1.5", "the 3 s for the submission are used up"]
 
 
 def test_a_call_may_not_take_longer_than_what_is_left(learner_of):
-    learner = learner_of("import time\ndef f():\n    time.sleep(0.35)", budget=Budget(0.6, "exercise"))
+    learner = learner_of("import time\ndef f():\n    time.sleep(0.35)", budget=Budget(0.6, "the exercise"))
     learner.f()
     started = time.monotonic()
     assert ended_by(learner, TimedOut) == "the 0.6 s for the exercise are used up"
@@ -594,10 +594,10 @@ def test_a_call_may_not_take_longer_than_what_is_left(learner_of):
 
 
 def test_what_exercises_take_is_taken_off_the_submission(learner_of):
-    submission = Budget(0.5, "submission")
+    submission = Budget(0.5, "the submission")
     source = "import time\ndef f():\n    time.sleep(0.3)"
-    learner_of(source, budget=Budget(10.0, "exercise", submission)).f()
-    second = learner_of(source, budget=Budget(10.0, "exercise", submission))
+    learner_of(source, budget=Budget(10.0, "the exercise", submission)).f()
+    second = learner_of(source, budget=Budget(10.0, "the exercise", submission))
     assert ended_by(second, TimedOut) == "the 0.5 s for the submission are used up"
 
 
