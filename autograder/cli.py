@@ -37,6 +37,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
         "autograder.language.LanguageError",
+        "autograder.notebooks.NotebookError",
+        "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
@@ -261,6 +263,25 @@ def new(
     from autograder.new import add_exercise
 
     for path in add_exercise(course or find_course(), exercise):
+        typer.echo(path)
+
+
+@app.command()
+def nbgrader(
+    folder: Annotated[Path, typer.Argument(metavar="COURSE_DIR", help="The folder that nbgrader works in.")],
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh|both", help="What notebooks are in.")] = "both",
+    config: Annotated[bool, typer.Option(help="Write nbgrader_config.py, too.")] = True,
+    course: CoursePath = None,
+) -> None:
+    """Make an nbgrader course: a source notebook for each exercise, and a configuration that grades in the jail."""
+    from autograder.language import chosen_language
+    from autograder.notebooks.course_folder import write_course_folder
+
+    loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded)
+    languages = loaded.languages if language == "both" else [chosen_language(language, loaded.languages)]
+    for path in write_course_folder(folder, loaded, languages, config=config):
         typer.echo(path)
 
 

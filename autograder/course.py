@@ -309,6 +309,12 @@ def find_course(start: Path | None = None) -> Path:
     )
 
 
+def meant_course(named: str = "") -> "Course":
+    """The course that a path names, else the kit's own, else the nearest. Raises CourseError."""
+    own = own_course()
+    return load_course(Path(named) if named else own if own.is_file() else find_course())
+
+
 def own_course() -> Path:
     """The course.toml beside this package, whether it is there or not."""
     return _home() / FILE_NAME
