@@ -197,14 +197,14 @@ class InJail(Execute):  # type: ignore[misc]
             cell.outputs = _earned(mark, worth)
 
 
-class JailExporter(NotebookExporter):  # type: ignore[misc]
+class JailExporter(NotebookExporter):
     """Lives as long as one run of `nbgrader autograde`, and holds what its notebooks share: the grading process.
 
     It begins with what an earlier run left half done, which nbgrader would take for finished.
     """
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(**settings)  # type: ignore[no-untyped-call]
         self._benches: dict[tuple[str, bool], Bench] = {}
         if isinstance(self.parent, Autograde):
             self._lock = _begin_anew(self.parent)
@@ -214,7 +214,7 @@ class JailExporter(NotebookExporter):  # type: ignore[misc]
         key = course, trust
         return self._benches.setdefault(key, Bench(course, trust=trust))
 
-    def from_filename(self, filename: str, resources: Resources | None = None, **more: Any) -> tuple[str, Resources]:
+    def from_filename(self, filename: str, resources: Resources | None = None, **more: Any) -> tuple[Any, Resources]:
         """Read a notebook, and put one that says why in the place of one that cannot be read."""
         try:
             nbformat.read(filename, as_version=4)
@@ -222,9 +222,8 @@ class JailExporter(NotebookExporter):  # type: ignore[misc]
             ours = OurCells(resources or {})
             if not ours:
                 raise
-            stand_in = _stand_in(Path(filename), ours)
-            return cast("tuple[str, Resources]", self.from_notebook_node(stand_in, resources))
-        return cast("tuple[str, Resources]", super().from_filename(filename, resources=resources, **more))
+            return self.from_notebook_node(_stand_in(Path(filename), ours), resources)  # type: ignore[no-untyped-call,no-any-return]
+        return super().from_filename(filename, resources=resources, **more)
 
 
 def _begin_anew(autograde: Autograde) -> FileLock | None:

@@ -63,7 +63,7 @@ class Bench:
             sys.executable,
             "-P",
             "-m",
-            "autograder.notebooks.bench",
+            "autograder.notebooks",
             course,
             *(["--trust"] if trust else []),
         ]
