@@ -110,24 +110,31 @@ class OurCells:
 
 
 class Mended(NbGraderPreprocessor):  # type: ignore[misc]
-    """Takes from a learner's cells what nbgrader's metadata may not say, so that one cell does not cost all marks."""
+    """Takes from a learner's cells what nbgrader's metadata may not say, so that one cell does not cost all marks.
+
+    A cell of another notebook costs its learner everything in nbgrader 0.9.6, and a cell that was copied ends the run
+    for all learners that follow.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Give what the gradebook says to cells that it knows, and nothing to others."""
         ours = OurCells(resources)
         if ours:
-            for cell in nb.cells:
-                self._mend(cell, ours)
+            left = dict(ours.known)
+            # From the end: of several cells with one grade_id the last one counts.
+            for cell in reversed(nb.cells):
+                self._mend(cell, left)
         return nb, resources
 
-    def _mend(self, cell: NotebookNode, ours: OurCells) -> None:
+    def _mend(self, cell: NotebookNode, left: dict[str, NotebookNode]) -> None:
         told = cell.metadata.pop("nbgrader", None)
         grade_id = told.get("grade_id") if isinstance(told, dict) else None
-        known = ours.known.get(grade_id) if isinstance(grade_id, str) else None
+        known = left.pop(grade_id, None) if isinstance(grade_id, str) else None
         if known is not None:
             cell.metadata["nbgrader"] = NotebookNode(known.told)
         elif grade_id:
-            self.log.warning("Cell '%s' is none of this notebook's, and counts as a plain one", visible(str(grade_id)))
+            shown = visible(str(grade_id))
+            self.log.warning("Cell '%s' is there again or none of this notebook's, and counts as a plain one", shown)
 
 
 class InJail(Execute):  # type: ignore[misc]
