@@ -26,6 +26,7 @@ class NbgraderCourse:
 
     folder: Path
     course: Path
+    log: str = ""
 
     @property
     def db(self) -> str:
@@ -47,10 +48,10 @@ class NbgraderCourse:
         return os.environ | own | {"PATH": path, "NO_COLOR": "1"}
 
     def marks(self) -> dict[str, dict[str, float]]:
-        """Give what each learner has for each exercise."""
+        """Give what each learner earned for each exercise; what somebody gave on top is not in it."""
         with Gradebook(self.db, course_id="small") as gradebook:
             submissions = gradebook.assignment_submissions("small")
-            return {each.student.id: {book.name: book.score for book in each.notebooks} for each in submissions}
+            return {each.student.id: {book.name: _earned(book) for book in each.notebooks} for each in submissions}
 
     def exported(self) -> dict[str, float]:
         done = self.command("export", "--to", "marks.csv")
@@ -67,6 +68,10 @@ class NbgraderCourse:
         if config:
             (to / "nbgrader_config.py").write_text(config)
         return NbgraderCourse(to, self.course)
+
+
+def _earned(notebook) -> float:
+    return sum(grade.auto_score or 0.0 for grade in notebook.grades)
 
 
 def assigned_course(folder: Path) -> NbgraderCourse:
@@ -104,14 +109,8 @@ def plain(assigned, released, tmp_path_factory) -> NbgraderCourse:
     """Give the course after `nbgrader autograde` without our configuration: a kernel runs every cell."""
     plain = assigned.copied(tmp_path_factory.mktemp("plain") / "nbgrader", config=PLAIN_CONFIG)
     works = honest(released) | hostile(released) | {name: unlucky(released)[name] for name in ("hana", "jun")}
-    chosen = (
-        "amara",
-        "bea",
-        "chidi",
-        "hana",
-        "jun",
-        *(f"mallory_{name}" for name in ("kit", "transformer", "source", "prints")),
-    )
+    attacks = ("gradebook", "kit", "prints", "source", "transformer")
+    chosen = ("amara", "bea", "chidi", "hana", "jun", *(f"mallory_{name}" for name in attacks))
     hand_in(plain.folder / "submitted", works, lambda learner: learner in chosen)
     done = plain.command("autograde", "small")
     plain.log = done.stderr
