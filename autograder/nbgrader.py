@@ -39,7 +39,7 @@ from autograder.notebooks import NotebookError
 from autograder.notebooks.bench import Bench, BenchError, Mark, Task
 from autograder.notebooks.cells import module_of
 from autograder.notebooks.reading import code_cells, from_nodes
-from autograder.notebooks.source import call_of
+from autograder.notebooks.source import call_of, shown_part
 from autograder.outputs.text import number, visible
 
 LOCK = ".autograding.lock"
@@ -196,6 +196,8 @@ class InJail(Execute):  # type: ignore[misc]
         known = ours.known.get(told.get("grade_id"))
         if known is None or not known.told["grade"] or known.told["solution"]:
             return
+        # Learners read this in their feedback, and have not seen what stands between the marks.
+        cell.source = shown_part(known.source)
         worth = float(known.told["points"])
         mark = marks.get(ours.checks[told.grade_id]) if told.grade_id in ours.checks else None
         if mark is None:

@@ -69,6 +69,13 @@ def call_of(source: str) -> tuple[str, str] | None:
     return (str(names[0]), str(names[1])) if len(names) == 2 else None
 
 
+def shown_part(source: str) -> str:
+    """Give a grade cell as learners get it, without what stands between nbgrader's marks of hidden tests."""
+    begin, end = HIDDEN
+    before, _, rest = source.partition(begin)
+    return f"{before}{rest.partition(end)[2]}".strip("\n")
+
+
 def _texts(exercise: Exercise, course: Course, languages: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Say what is to be written, in each language that there are instructions in, and where."""
     for language in languages:
@@ -127,7 +134,7 @@ def _pieces(source: str, path: Path) -> tuple[str, list[_Piece]]:
         raise NotebookError(say("{path}: defines nothing that learners could write", path=path))
     ends = [*(start for start, _ in starts[1:]), len(lines)]
     pieces = [
-        _Piece(name, MERGED.sub("", "\n".join(lines[start:end])).strip("\n"))
+        _Piece(name, MERGED.sub("\n\n", "\n".join(lines[start:end])).strip("\n"))
         for (start, name), end in zip(starts, ends, strict=True)
     ]
     preamble = "\n".join(lines[_after_docstring(source) : starts[0][0]]).strip("\n")
