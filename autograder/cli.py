@@ -40,6 +40,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
+        "autograder.notebooks.NotebookError",
+        "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
@@ -322,6 +324,25 @@ def new(
 
 
 @app.command()
+def nbgrader(
+    folder: Annotated[Path, typer.Argument(metavar="COURSE_DIR", help="The folder that nbgrader works in.")],
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh|both", help="What notebooks are in.")] = "both",
+    config: Annotated[bool, typer.Option(help="Write nbgrader_config.py, too.")] = True,
+    course: CoursePath = None,
+) -> None:
+    """Make an nbgrader course: a source notebook for each exercise, and a configuration that grades in the jail."""
+    from autograder.language import chosen_language
+    from autograder.notebooks.course_folder import write_course_folder
+
+    loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded)
+    languages = loaded.languages if language == "both" else [chosen_language(language, loaded.languages)]
+    for path in write_course_folder(folder, loaded, languages, config=config):
+        typer.echo(path)
+
+
+@app.command()
 def verify(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
@@ -436,7 +457,7 @@ def _grade(
     if course is None:
         _insist_on_own_course(loaded)
     learners = read_roster(roster) if roster else None
-    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    found = find_submissions(path, loaded.wanted, [out], layout)
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))

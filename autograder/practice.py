@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.course import FILE_NAME, Course, Exercise
+from autograder.downloads.model import Wanted
 from autograder.language import Phrase, say
 from autograder.own_code import with_code
 from autograder.public_runners import Runner
@@ -71,7 +72,7 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
         return []
     from autograder.grade import GradingError, grade
 
-    submission = read_submission(folder, [exercise.name for exercise in exercises])
+    submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
     report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
     if not report.graded:
         raise GradingError(report.reason_phrase or report.reason)

@@ -81,7 +81,6 @@ class Checks:
     ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
-        learner = desk.learner(exercise)
         items = sorted(self._items.get(exercise, []), key=lambda item: _name_of(item) not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
@@ -265,7 +264,7 @@ def raised(error: LearnerException) -> Phrase | str:
     if error.name == "NotDefined":
         return recognised(cut(str(error)), (say("{file} does not define {name}"),))
     said = _as_python_says(error)
-    said = at_line(said, error.frames[-1]) if error.frames else said
+    said = at_line(said, error.frames[-1], error.source) if error.frames else said
     return _with_what_is_different_here(said, error)
 
 
