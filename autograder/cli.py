@@ -27,7 +27,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
-        "autograder.release.ReleaseError",
+        "autograder.cluster.ClusterError",
+        "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
@@ -38,6 +39,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.solution.SolutionError",
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
     ]
 )
 INTERRUPTED = 130
@@ -70,6 +72,8 @@ def attend(context: typer.Context, language: Language = "") -> None:
     """
     if context.invoked_subcommand is None:
         _show_course(language)
+    elif language:
+        context.default_map = {context.invoked_subcommand: {"language": language}}
 
 
 @app.command()
@@ -84,8 +88,12 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="URL", help="A Dask scheduler, whose workers grade: tcp://host:port or tls://.")
+    ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -93,7 +101,20 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+    if scheduler and jobs is not None:
+        raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
+
+
+@app.command()
+def pages(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
+    ] = "",
+    course: CoursePath = None,
+) -> None:
+    """Make the learners' pages of feedback from the reports of a class, without grading again."""
+    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
 
 
 @app.command()
@@ -224,6 +245,22 @@ def solution(
     show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
+
+
 @app.command()
 def demo(trust: Trust = False, course: CoursePath = None) -> None:
     """Grade the small class that comes with the course, into grades/demo."""
@@ -237,16 +274,36 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 
 @app.command()
 def release(
+    dest: Annotated[
+        Path | None, typer.Argument(metavar="DEST", help="Where the learner's bundle goes.", show_default=False)
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Make DEST.zip, and no folder.")] = False,
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
+    ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
-    """Make what learners get from what instructors have."""
-    from autograder.release import write_stubs
+    """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
+    if dest is None and not stubs and not labs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, --stubs or --labs")
+    loaded = _course(course)
+    if stubs:
+        from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
-        typer.echo(path)
+        for path in write_stubs(loaded):
+            typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
+            typer.echo(path)
+    if dest is not None:
+        from autograder.outputs.text import visible
+        from autograder.release.bundle import release_bundle
+
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
 
 
 @app.command()
@@ -362,6 +419,8 @@ def _grade(
     again: bool = False,
     db: str = "",
     gradebook: bool = True,
+    pages: bool = True,
+    scheduler: str = "",
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -387,12 +446,37 @@ def _grade(
             advance=lambda: progress.advance(task),
             roster=learners,
             jobs=jobs or processors(),
+            scheduler=scheduler,
             again=again,
         )
     show_batch(_console(), batch, loaded)
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
+    if pages and batch.reports:
+        _make_pages(out, loaded)
     return batch.exit_status
+
+
+def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+    """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.pages import make_pages
+
+    chosen = chosen_language(language, course.languages)
+    others = [] if language else [other for other in course.languages if other != chosen]
+    made = make_pages(out, course, [chosen, *others])
+    counted = say_many(
+        "Pages:   {folder} ({count} page, {written} of them new or changed)",
+        "Pages:   {folder} ({count} pages, {written} of them new or changed)",
+        made.written + made.kept,
+        folder=made.folder,
+        written=made.written,
+    )
+    reader = Reader(chosen)
+    typer.echo(visible(reader.read(counted)))
+    _say(made.trouble, reader)
+    return not made.trouble
 
 
 def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:

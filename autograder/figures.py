@@ -49,7 +49,7 @@ class Draughtsman:
         """Draw a failed check: its last call, and the values that were compared."""
         if isinstance(failure, LearnerException) and failure.name in NOT_WRITTEN:
             return []
-        if isinstance(failure, Difference):
+        if isinstance(failure, Difference) and not (failure.actual is None and failure.expected is None):
             return self._drawn(call, [(self._name_in(call, failure.actual), failure.actual, failure.expected)])
         returned = list(_parts(call.function, call.result)) if call and isinstance(failure, AssertionError) else []
         return self._drawn(call, [(name, value, None) for name, value in returned])

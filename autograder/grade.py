@@ -21,13 +21,16 @@ from autograder.faults.shelf import FamilyError
 from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
 from autograder.language import Phrase, as_phrase, said_by, say
+from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.wire import Frame, Violation
-from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
+from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
+
+DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
 class GradingError(Exception):
@@ -74,13 +77,13 @@ def grade_all(
 
 def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
     """Collect the suites, start what learners' processes come from, and run `body`. Raises GradingError."""
-    _insist_on_hidden_files(course)
+    insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
     try:
         with Grader(course, trust=trust) as grader:
             with_checks(suites, lambda checks: body(grader, checks))
     except JailMissing as missing:
-        raise GradingError(_incomplete(missing)) from None
+        raise GradingError(incomplete(missing)) from None
     except (SandboxError, SessionError) as error:
         raise GradingError(str(error)) from error
 
@@ -136,8 +139,7 @@ class Grader:
 
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        report = self._not_graded(submission.id, say("the process that graded it died, twice; tell the kit's authors"))
-        return with_circumstances(report, submission, self._course)
+        return not_graded(submission, self._course, DIED_TWICE)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
@@ -145,7 +147,7 @@ class Grader:
 
     def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason)
+            return not_graded(submission, self._course, submission.reason_phrase or submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -153,17 +155,20 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, say("the grader failed: {error}", error=_named(error)))
+            return not_graded(submission, self._course, say("the grader failed: {error}", error=_named(error)))
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, say("the grader failed twice: {error}", error=_named(error)))
+            return not_graded(submission, self._course, say("the grader failed twice: {error}", error=_named(error)))
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
         with self.desk_for(submission) as desk:
-            results = [self.grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
+            results = [
+                with_code(self.grade_exercise(exercise, submission, desk, checks), submission.modules)
+                for exercise in self._course.exercises
+            ]
         return Report(
             submission=submission.id,
             status="graded",
@@ -200,16 +205,21 @@ class Grader:
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+            violations = learner.violations
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, said: Phrase | str) -> Report:
-        points = self._course.points
-        reason, phrase = str(said), as_phrase(said)
-        return Report(submission=identifier, status="not_graded", reason=reason, reason_phrase=phrase, points=points)
+
+def not_graded(submission: Submission | Refused, course: Course, said: Phrase | str) -> Report:
+    """Give the report of a submission that has no marks, not even zero, and why."""
+    reason, phrase = str(said), as_phrase(said)
+    report = Report(
+        submission=submission.id, status="not_graded", reason=reason, reason_phrase=phrase, points=course.points
+    )
+    return with_circumstances(report, submission, course)
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
@@ -219,18 +229,19 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> Exercis
     except LearnerException as error:
         why = say("{file} cannot be loaded: {why}", file=f"{exercise.name}.py", why=raised(error))
         reason = _forbidden(learner.violations) if learner.violations else why
-        return _lost(exercise, checks, Outcome.FAILED, reason)
+        line = learner.violations[0].line if learner.violations else raising_line(error)
+        return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
         why = say("while {file} was loaded: {why}", file=f"{exercise.name}.py", why=said_by(ended))
         return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations), learner.violations[0].line)
     return None
 
 
-def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str) -> ExerciseResult:
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str, line: int = 0) -> ExerciseResult:
     lost = checks.unrun(exercise.name, outcome, said)
-    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus)
+    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus, line=line)
     result.lose(said)
     return result
 
@@ -248,7 +259,8 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _insist_on_hidden_files(course: Course) -> None:
+def insist_on_hidden_files(course: Course) -> None:
+    """Refuse a course without what grading needs, or where learner code may read it. Raises GradingError."""
     for path in hidden_paths(course):
         if not path.exists():
             raise GradingError(f"{path} is not there: grading needs the instructor's copy of the course")
@@ -257,5 +269,6 @@ def _insist_on_hidden_files(course: Course) -> None:
         raise GradingError(f"{exposed} lies where learner code may read it, among Python's libraries; move the course")
 
 
-def _incomplete(missing: JailMissing) -> str:
+def incomplete(missing: JailMissing) -> str:
+    """Say that layers of the jail are missing, and what to do."""
     return f"the jail is not complete on this machine ({missing}); --trust grades without what is missing"

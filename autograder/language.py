@@ -124,11 +124,12 @@ def read_catalogues(files: Iterable[Path], language: str) -> Mapping[str, str]:
     known: dict[str, str] = {}
     for file in files if language != SOURCE else ():
         if file.is_file():
-            known.update(_read_catalogue(file, language))
+            known.update(_read_catalogue(file, language, file.stat().st_mtime_ns))
     return known
 
 
-def _read_catalogue(file: Path, language: str) -> dict[str, str]:
+@functools.lru_cache(maxsize=32)
+def _read_catalogue(file: Path, language: str, _saved_at: int) -> Mapping[str, str]:
     # Whoever reads English has no use for it.
     from babel.messages.pofile import PoFileError, read_po
 

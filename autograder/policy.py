@@ -29,6 +29,8 @@ def allowed(result: ExerciseResult, policy: str) -> ExerciseResult:
         result,
         checks=[allowed_check(check, policy) for check in result.checks],
         diagnosis=[allowed_diagnosis(diagnosis) for diagnosis in result.diagnosis if policy == "hint"],
+        # Beside a reason it shows the line meant; else its marked lines would tell which checks raised where.
+        code=result.code if result.reason else "",
     )
 
 

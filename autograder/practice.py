@@ -10,6 +10,7 @@ import msgspec
 
 from autograder.course import Course, Exercise
 from autograder.language import Phrase, say
+from autograder.own_code import with_code
 from autograder.public_runners import Runner
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
@@ -86,7 +87,9 @@ def tried_in_public(folder: Path, exercise: Exercise, course: Course, runner: Ru
         tests = folder / "public_tests" / f"test_{exercise.name}.py"
         result.lose(say("there is no {tests} to try it with", tests=tests))
     else:
+        source = (folder / f"{exercise.name}.py").read_bytes()
         result = run_public_tests(folder, exercise.name, course.limits.exercise_seconds, runner)
+        result = with_code(result, {exercise.name: source})
     result.bonus = exercise.bonus
     return result
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
-from autograder.language import say
+import msgspec
+
+from autograder.language import Phrase, say
 from autograder.public_runners import Fresh, Runner
 from autograder.report import CheckResult, ExerciseResult, Outcome
+
+# By name: it is loaded in pytest's process alone.
+WITNESS = "autograder.witness"
 
 
 def has_public_tests(folder: Path, exercise: str) -> bool:
@@ -38,8 +44,9 @@ def run_public_tests(folder: Path, exercise: str, seconds: float, runner: Runner
         )
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
         result.reason = _last_error(failure.text or "")
+        result.line = _own_line(failure.text or "", exercise)
     else:
-        result.checks = [_check(case) for case in cases]
+        result.checks = [_check(case, exercise) for case in cases]
     return result
 
 
@@ -48,7 +55,8 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 
 
 def _arguments(folder: Path, exercise: str, record: Path) -> list[str]:
-    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options = ["-q", "-p", "no:cacheprovider", "-p", WITNESS]
+    options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
     return [*options, str(_tests_of(folder, exercise).absolute())]
 
 
@@ -59,19 +67,41 @@ def _cases(record: Path) -> list[ElementTree.Element]:
         return []
 
 
-def _check(case: ElementTree.Element) -> CheckResult:
+def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
     """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
     name = case.get("name", "")
     trouble = next((element for element in case if element.tag in ("failure", "error")), None)
+    seen = {each.get("name", ""): each.get("value", "") for each in case.iter("property")}
+    said = _said(seen, trouble)
     return CheckResult(
         name=name,
         title=name.removeprefix("test_").replace("_", " "),
         outcome=Outcome.PASSED if trouble is None else Outcome.FAILED,
         points=0,
         earned=0,
-        message="" if trouble is None else trouble.get("message", ""),
+        message=str(said),
+        hint=f"{exercise}.{seen['contract']}" if "contract" in seen else "",
+        counterexample=seen.get("call", ""),
         seconds=float(case.get("time", 0)),
+        phrase=said if isinstance(said, Phrase) else None,
+        line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
+
+
+def _own_line(traceback: str, exercise: str) -> int:
+    """Give the line of the learner's module that comes last in pytest's traceback, or 0 where there is none."""
+    module = rf"(?:[^\s\"]*[/\\])?{re.escape(exercise)}\.py"
+    lines = re.findall(rf'^{module}:(\d+):|^E +File "{module}", line (\d+)', traceback, re.MULTILINE)
+    return int("".join(lines[-1])) if lines else 0
+
+
+def _said(seen: dict[str, str], trouble: ElementTree.Element | None) -> Phrase | str:
+    """Give the words of the witness, and those of pytest where it was not there, as for an error before the test."""
+    if trouble is None:
+        return ""
+    if "said" in seen:
+        return msgspec.json.decode(seen["said"], type=Phrase | str)
+    return trouble.get("message", "")
 
 
 def _last_error(report: str) -> str:

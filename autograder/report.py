@@ -70,6 +70,7 @@ class CheckResult(msgspec.Struct):
 
     `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
     `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    `line` is that of the learner's module where it raised, from 1, and 0 where it did not.
     """
 
     name: str
@@ -84,6 +85,7 @@ class CheckResult(msgspec.Struct):
     phrase: Phrase | None = None
     figures: list[Figure] = []
     call: str = ""
+    line: int = 0
 
     @property
     def is_stub(self) -> bool:
@@ -95,7 +97,9 @@ class ExerciseResult(msgspec.Struct):
     """The checks of one exercise; `reason` says why it earned nothing where no single check can.
 
     `reason` is in English; `reason_phrase` is the same for those who read another language. `public` is set where the
-    checks are the tests that lie in the learner's own folder, which carry no points.
+    checks are the tests that lie in the learner's own folder, which carry no points. `line` is that of the learner's
+    module which the reason is about, or 0. `code` is the module where something was lost, so that it can be shown
+    beside what became of it; "" where nothing was, or there was none.
     """
 
     name: str
@@ -106,6 +110,8 @@ class ExerciseResult(msgspec.Struct):
     checks: list[CheckResult] = []
     bonus: bool = False
     public: bool = False
+    line: int = 0
+    code: str = ""
     reason_phrase: Phrase | None = None
 
     def lose(self, said: Phrase | str) -> None:

@@ -38,6 +38,11 @@ from autograder.sandbox.learner import (
 MAX_TIME_OUTS = 2
 NOT_OURS = ("PYTEST_", "HYPOTHESIS_")
 UNUSED_PLUGINS = ("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml")
+# What the learner's process says of a file that is no text.
+UNREADABLE = (
+    say("byte {byte} is not UTF-8; save the file as UTF-8"),
+    say("a null character; save the file as UTF-8"),
+)
 _FAILURE = pytest.StashKey[BaseException | None]()
 
 
@@ -196,6 +201,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw:
     result = _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds)
     if draw:
         result.figures, result.call = draw(learner.last_call, failure)
+    result.line = raising_line(failure)
     return result
 
 
@@ -206,6 +212,11 @@ def outcome_of(failure: BaseException) -> Outcome:
     if isinstance(failure, OutOfMemory):
         return Outcome.OUT_OF_MEMORY
     return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
+
+
+def raising_line(failure: BaseException) -> int:
+    """Give the learner's own line where an exception came from, or 0."""
+    return failure.frames[-1].line if isinstance(failure, LearnerException) and failure.frames else 0
 
 
 def explain(failure: BaseException, learner: Learner) -> Phrase | str:
@@ -228,9 +239,17 @@ def raised(error: LearnerException) -> Phrase | str:
         return say("not written yet (NotImplementedError)")
     if error.name == "NotDefined":
         return recognised(cut(str(error)), (say("{file} does not define {name}"),))
-    text = cut(f"{error.name}: {error}" if str(error) else error.name)
-    said = at_line(text, error.frames[-1]) if error.frames else text
+    said = _as_python_says(error)
+    said = at_line(said, error.frames[-1]) if error.frames else said
     return _with_what_is_different_here(said, error)
+
+
+def _as_python_says(error: LearnerException) -> Phrase | str:
+    """Give an exception's name and message; the learner's own words stay, those of the process are translated."""
+    message = recognised(cut(str(error)), UNREADABLE) if error.name == "SyntaxError" else str(error)
+    if isinstance(message, Phrase):
+        return say("{error}: {message}", error=error.name, message=message)
+    return cut(f"{error.name}: {message}" if message else error.name)
 
 
 def _with_what_is_different_here(said: Phrase | str, error: LearnerException) -> Phrase | str:

@@ -214,7 +214,7 @@ def test_a_course_elsewhere_has_catalogues_of_its_own(small_course):
     assert course.reader("en").title("large numbers are doubled") == "large numbers are doubled"
 
 
-@pytest.mark.parametrize("content", [b'no catalogue at all\n', b'msgid "zero"\nmsgstr "\xff"\n'])
+@pytest.mark.parametrize("content", [b"no catalogue at all\n", b'msgid "zero"\nmsgstr "\xff"\n'])
 def test_a_broken_catalogue_is_named(small_course, content):
     course = small_course()
     (course.paths.suites / "zh.po").write_bytes(content)

@@ -45,13 +45,22 @@ def test_the_wheel_holds_the_program_and_nothing_else(wheel: zipfile.ZipFile):
     assert tops == {"autograder", "attention_by_hand-0.1.0.dist-info"}
 
 
-@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "stand_ins"])
+@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "release", "locale"])
 def test_the_wheel_holds_what_a_learner_needs(folders: set[str], part: str):
     assert f"autograder/{part}" in folders
 
 
 @pytest.mark.parametrize(
-    "part", ["autograder/suites", "autograder/faults", "autograder/skeleton", "solutions", "tests", "exercises"]
+    "part",
+    [
+        "autograder/suites",
+        "autograder/faults",
+        "autograder/skeleton",
+        "autograder/stand_ins",
+        "solutions",
+        "tests",
+        "exercises",
+    ],
 )
 def test_the_wheel_leaves_out_what_gives_answers_away(folders: set[str], wheel: zipfile.ZipFile, part: str):
     assert part not in folders

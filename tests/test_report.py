@@ -71,6 +71,7 @@ def test_the_json_has_the_keys_of_schema_1_in_their_order():
         "phrase": None,
         "figures": [],
         "call": "",
+        "line": 0,
     }
     assert report["schema"] == 1
     assert report["isolation"] == ["process", "rlimits"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from autograder.language import Phrase
+from autograder.language import Phrase, as_phrase, said_by
 
 
 class SubmissionError(Exception):
@@ -44,11 +44,17 @@ class Submission:
 
 @dataclass(frozen=True)
 class Refused:
-    """A submission that could not be read, and why."""
+    """A submission that could not be read, and why: in English, and as a phrase for those who read another language."""
 
     id: str
     reason: str
     learner_name: str = field(default="", compare=False)
+    reason_phrase: Phrase | None = field(default=None, compare=False)
+
+    @classmethod
+    def by(cls, error: SubmissionError, id: str, learner_name: str = "") -> Refused:
+        """Refuse a submission for what went wrong when it was read."""
+        return cls(id, str(error), learner_name, as_phrase(said_by(error)))
 
 
 @dataclass(frozen=True)

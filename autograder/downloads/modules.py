@@ -40,7 +40,7 @@ class HandIn:
     attempt: int | None = None
     late: bool | None = None
     notes: tuple[str, ...] = ()
-    refused: str = ""
+    refused: Phrase | str = ""
 
 
 def read(handed: HandIn, exercises: Sequence[str]) -> Submission:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from autograder.downloads.model import SubmissionError, UnreadableError
-from autograder.language import said_by, say
+from autograder.language import Phrase, said_by, say
 
 MIB = 1 << 20
 LARGEST_MODULE = MIB
@@ -45,7 +45,7 @@ class Node(ABC):
 
     name: str
     kind: Kind
-    objection: str = ""
+    objection: Phrase | str = ""
     size: int = 0
     packed: int | None = None
 
@@ -147,19 +147,24 @@ def require_harmless(nodes: Sequence[Node], place: str) -> None:
     """Refuse what no learner's archiver makes, and what would grow too much. SubmissionError says which."""
     for node in nodes:
         if node.objection:
-            raise SubmissionError(f"{place} holds {node.objection}; hand in the modules alone")
+            raise SubmissionError(holds(place, node.objection))
     packed = [(node.size, node.packed) for node in nodes if node.packed is not None]
     if growth := too_much(sum(size for size, _ in packed), sum(size for _, size in packed)):
-        raise SubmissionError(f"{place} {growth}; hand in the modules alone")
+        raise SubmissionError(say("{name} {trouble}; hand in the modules alone", name=place, trouble=growth))
 
 
-def too_much(n_unpacked: int, n_packed: int) -> str:
+def holds(place: str, objection: Phrase | str) -> Phrase:
+    """Say what a submission holds that it must not."""
+    return say("{name} holds {objection}; hand in the modules alone", name=place, objection=objection)
+
+
+def too_much(n_unpacked: int, n_packed: int) -> Phrase | None:
     """Say what an archive would grow to where that is more than modules ever need, or nothing."""
     if n_unpacked > LARGEST_UNPACKED:
-        return f"would unpack to more than {LARGEST_UNPACKED // MIB} MiB"
+        return say("would unpack to more than {size} MiB", size=LARGEST_UNPACKED // MIB)
     if n_unpacked > max(HIGHEST_RATIO * n_packed, LARGEST_MODULE):
-        return f"would unpack to more than {HIGHEST_RATIO} times its size"
-    return ""
+        return say("would unpack to more than {ratio} times its size", ratio=HIGHEST_RATIO)
+    return None
 
 
 def _walk(folder: Node, prefix: str, depth: int) -> Iterator[tuple[str, Node]]:

@@ -32,13 +32,15 @@ def first_and_last(name: str) -> tuple[str, str]:
 def comment_of(check: CheckResult, exercise: ExerciseResult, course: Course) -> str | None:
     """Say why a check failed, the mistake's explanation first, or None where it passed.
 
-    nbgrader shows comments to learners, so they say no more than the course's feedback policy.
+    nbgrader shows comments to learners, so they say no more than the course's feedback policy, and in the course's
+    first language.
     """
     shown, around = allowed_check(check, course.feedback), allowed(exercise, course.feedback)
     if check.outcome is Outcome.PASSED or not (shown.title or shown.name):
         return None
+    reader = course.reader(course.languages[0])
     parts = [_explanation(diagnosis.explanation, course) for diagnosis in around.diagnosis]
-    parts += [shown.title or shown.name, shown.counterexample, shown.message]
+    parts += [reader.title(shown.title) or shown.name, shown.counterexample, reader.read(shown.phrase or shown.message)]
     return "\n".join(line for part in parts if part for line in visible_lines(part))
 
 

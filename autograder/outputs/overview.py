@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +18,8 @@ from autograder.outputs.text import n_done, number, visible
 from autograder.progress import Mark, Progress
 
 CHANGED = "*"
+GAP = 3
+STEPS = READ, WRITE, TRY, WHEN_STUCK = say("read"), say("write"), say("try"), say("when stuck")
 
 
 def show_overview(
@@ -40,8 +43,8 @@ def show_overview(
         console.print(Text(said.in_(language), style="dim"))
     for said in _summary(course, progress.marks):
         console.print(Text(said.in_(language), style="bold"))
-    for said in _next_steps(course, progress.marks, folder, language):
-        console.print(Text(said.in_(language)), soft_wrap=True)
+    for line in _next_steps(course, progress.marks, folder, language):
+        console.print(Text(line), soft_wrap=True)
 
 
 def _table(course: Course, marks: Mapping[str, Mark], digests: Mapping[str, str], language: str) -> Table:
@@ -124,20 +127,25 @@ def _earned(exercises: Iterable[Exercise], marks: Mapping[str, Mark]) -> float:
     return sum(marks[exercise.name].earned for exercise in exercises if exercise.name in marks)
 
 
-def _next_steps(course: Course, marks: Mapping[str, Mark], folder: Path, language: str) -> list[Phrase]:
+def _next_steps(course: Course, marks: Mapping[str, Mark], folder: Path, language: str) -> list[str]:
     """Say what to read, write and type for the first exercise that is not done, the bonus exercises last."""
     ordered = [*_of(course, bonus=False), *_of(course, bonus=True)]
     exercise = next((each for each in ordered if not _is_done(each, marks)), None)
     if exercise is None:
-        return [say("Everything is done.")]
-    steps = [_next(exercise)]
+        return [say("Everything is done.").in_(language)]
+    width = max(cell_len(step.in_(language)) for step in STEPS)
+    steps = ((step.in_(language), what) for step, what in _steps(course, exercise, folder, language))
+    lines = [f"  {step}{' ' * (width - cell_len(step) + GAP)}{what}" for step, what in steps]
+    return [_next(exercise).in_(language), *lines]
+
+
+def _steps(course: Course, exercise: Exercise, folder: Path, language: str) -> Iterator[tuple[Phrase, str]]:
     if (instructions := _instructions(course, exercise, language)).is_file():
-        steps.append(say("  read         {file}", file=_shown(instructions)))
-    steps.append(say("  write        {file}", file=_shown(folder / f"{exercise.name}.py")))
-    steps.append(say("  try          {command}", command=f"attend check {exercise.name}"))
+        yield READ, _shown(instructions)
+    yield WRITE, _shown(folder / f"{exercise.name}.py")
+    yield TRY, f"attend check {exercise.name}"
     if course.hints_of(exercise, language).is_file():
-        steps.append(say("  when stuck   {command}", command=f"attend hint {exercise.name}"))
-    return steps
+        yield WHEN_STUCK, f"attend hint {exercise.name}"
 
 
 def _next(exercise: Exercise) -> Phrase:

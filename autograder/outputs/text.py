@@ -17,6 +17,9 @@ def visible(text: str) -> str:
     Control characters (line ends and tabs too), bidirectional overrides, surrogates and unassigned code points become
     escapes such as `\\x1b`.
     """
+    if text.isprintable():
+        # The same judgement by Python itself, many times quicker.
+        return text
     return "".join(letter if _is_visible(letter) else _escape(letter) for letter in text)
 
 

@@ -312,10 +312,12 @@ def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     try:
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
-        flat = torch.frombuffer(buffer, dtype=torch.uint8)
-        flat = (flat.clamp_(max=1) if dtype is torch.bool else flat).view(dtype)
+        if dtype is torch.bool:
+            flat = torch.frombuffer(buffer, dtype=torch.uint8).clamp_(max=1).view(dtype)
+        else:
+            flat = torch.frombuffer(buffer, dtype=dtype)
         if value.layout is None:
             return flat.view(value.shape)
         return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None

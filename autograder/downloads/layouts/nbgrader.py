@@ -15,8 +15,9 @@ from autograder.downloads.layouts.folders import hand_in
 from autograder.downloads.layouts.layout import Grouped, Layout, most
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.modules import HandIn, Part
-from autograder.downloads.nodes import Kind, Node, files_in, is_passed_over
+from autograder.downloads.nodes import Kind, Node, files_in, holds, is_passed_over
 from autograder.downloads.times import parse_time
+from autograder.language import said_by
 
 SUBMITTED = "submitted"
 TIMESTAMP = "timestamp.txt"
@@ -86,9 +87,9 @@ def _hand_in(learner: Node, work: Node) -> HandIn:
     objection = learner.objection or work.objection
     try:
         parts = [Part(child, child.name) for child in work.children() if _is_handed_in(child)]
-        refused = f"{place} holds {objection}; hand in the modules alone" if objection else ""
+        refused = holds(place, objection) if objection else ""
     except SubmissionError as error:
-        parts, refused = [], str(error)
+        parts, refused = [], said_by(error)
     id = unicodedata.normalize("NFC", learner.name)
     return HandIn(id, f"{place}/", tuple(parts), handed_in=time, notes=notes, refused=refused)
 

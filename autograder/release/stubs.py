@@ -21,6 +21,8 @@ from autograder.course import Course, Exercise
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
+# Where a bundle brings the stubs once more, for learners to begin anew.
+SPARE_STUBS = "stubs"
 
 
 class ReleaseError(Exception):
@@ -81,6 +83,12 @@ def made_stub(exercise: Exercise, course: Course) -> str:
 def without_markers(source: str) -> str:
     """Give the source of a solution as one reads it: whole, without the lines that only mark its regions."""
     return "".join(line for line in source.splitlines(keepends=True) if line.strip() not in (BEGIN, END))
+
+
+def solution_regions(source: str, name: str = "solution") -> list[str]:
+    """Give what stands between each pair of markers in the source of a solution. Raises ReleaseError."""
+    lines = source.split("\n")
+    return ["\n".join(lines[region.begin + 1 : region.end]) for region in _find_regions(lines, name)]
 
 
 def _source_of(solution: Path) -> str:
