@@ -7,7 +7,8 @@
         name, points, earned, bonus, public
         passed       whether every check passed
         reason       why no check was run, or ""
-        line, code   the line of the module that the reason is about, or 0, and the module's text where something was lost
+        line, code   the line of the module that the reason is about, or 0, and the module's text where something was
+                     lost
         diagnosis    fault, explanation (language -> text), counterexample, call, figures
         checks       name, title, outcome, points, earned, message, contract, hint, counterexample, call, figures,
                      seconds, line (where the module raised, or 0)
