@@ -151,7 +151,6 @@ def check(
     if as_json and watched:
         raise typer.BadParameter("--json prints one document and --watch goes on: choose one of them")
     from autograder.language import chosen_language, say
-    from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
@@ -175,6 +174,8 @@ def check(
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
     if as_json:
+        from autograder.outputs.check_json import to_json
+
         print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
     else:
         show_check(_console(), results, loaded.feedback, sentence_of, reader)
