@@ -5,8 +5,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from autograder.checks import served_with
 from autograder.compare import SuiteMistake
-from autograder.report import Outcome
+from autograder.report import Figure, Outcome
 from autograder.sandbox.learner import (
     Crashed,
     Exited,
@@ -146,6 +147,20 @@ def test_a_failure_shows_the_last_call(suite_of):
     assert of_hypothesis.counterexample == "double([1.])"
 
 
+def test_the_figures_of_a_failure_are_drawn_from_its_last_call_and_of_a_passed_check_there_are_none(suite_of):
+    asked = []
+
+    def draw(call, failure):
+        asked.append((call.function, str(failure)))
+        return [Figure("numbers", "numbers", "", "column", [["1"]])], "double(numbers)"
+
+    results = []
+    desk = FakeDesk(lambda numbers: numbers * 3 if numbers.size == 1 and numbers[0] == 1 else numbers * 2)
+    with_checks([suite_of(SUITE)], lambda checks: results.extend(checks.run("double", desk, draw)))
+    assert asked[0] == ("double", "returned [3.], right is [2.]")
+    assert [(len(result.figures), result.call) for result in results[:2]] == [(1, "double(numbers)"), (0, "")]
+
+
 def test_the_exercise_of_a_suite_is_in_its_name(suite_of):
     suites = [suite_of(SUITE), suite_of("def test_other(learner):\n    pass\n", "other")]
     ((result,),) = run(suites, right, exercise="other")
@@ -251,16 +266,16 @@ def test_a_suite_that_cannot_be_collected_is_named_with_the_reason_on_one_line(s
 
 def test_what_is_wrong_with_a_value_is_said_for_the_learner():
     learner = FakeLearner(right)
-    assert explain(TypeError("'NoneType' object is not iterable"), learner) == (
+    assert str(explain(TypeError("'NoneType' object is not iterable"), learner)) == (
         "what the module returned cannot be used: TypeError: 'NoneType' object is not iterable"
     )
     learner.double(np.ones(1))
-    assert explain(ValueError("too many values"), learner) == (
+    assert str(explain(ValueError("too many values"), learner)) == (
         "what double returned cannot be used: ValueError: too many values"
     )
     assert explain(AssertionError("assert 1 == 2"), learner) == "assert 1 == 2"
     assert explain(AssertionError("the weights\nassert False"), learner) == "the weights"
-    assert explain(AssertionError(), learner) == "the check does not hold"
+    assert str(explain(AssertionError(), learner)) == "the check does not hold"
 
 
 def learner_raised(name, message, frames=()):
@@ -269,11 +284,11 @@ def learner_raised(name, message, frames=()):
 
 def test_what_the_learner_raised_is_said_with_its_line():
     frames = (Frame(3, "f", "return g(x)"), Frame(7, "g", "raise Mine"))
-    assert raised(learner_raised("Mine", "no", frames)) == "Mine: no (line 7: raise Mine)"
-    assert raised(learner_raised("ValueError", "", (Frame(7, "g", ""),))) == "ValueError (line 7)"
-    assert raised(learner_raised("ValueError", "no")) == "ValueError: no"
-    assert raised(learner_raised("NotImplementedError", "", frames)) == "not written yet (NotImplementedError)"
-    assert raised(learner_raised("NotDefined", "softmax.py does not define softmax")) == (
+    assert str(raised(learner_raised("Mine", "no", frames))) == "Mine: no (line 7: raise Mine)"
+    assert str(raised(learner_raised("ValueError", "", (Frame(7, "g", ""),)))) == "ValueError (line 7)"
+    assert str(raised(learner_raised("ValueError", "no"))) == "ValueError: no"
+    assert str(raised(learner_raised("NotImplementedError", "", frames))) == "not written yet (NotImplementedError)"
+    assert str(raised(learner_raised("NotDefined", "softmax.py does not define softmax"))) == (
         "softmax.py does not define softmax"
     )
 
@@ -284,3 +299,93 @@ def test_an_interruption_reaches_the_one_who_started_the_run(suite_of):
 
     with pytest.raises(KeyboardInterrupt):
         with_checks([suite_of(SUITE)], body)
+
+
+SERVED = """
+import pytest
+from autograder.checks import points
+
+
+@points(1)
+def test_plain(learner, rng):
+    pass
+
+
+@points(1)
+@pytest.mark.parametrize("number", [1, 2])
+def test_with_a_parameter(learner, number):
+    assert number
+
+
+@points(1)
+def test_with_a_fixture_of_pytest_s(learner, tmp_path):
+    assert tmp_path.exists()
+
+
+@points(1)
+@pytest.mark.xfail(strict=True)
+def test_that_must_fail(learner):
+    pass
+
+
+@points(1)
+def test_that_asks_for_the_request(learner, request):
+    assert request.function is test_that_asks_for_the_request
+"""
+
+WITH_FIXTURES = """
+import pytest
+from autograder.checks import points
+
+@pytest.fixture
+def rng():
+    return 7
+
+@pytest.fixture(autouse=True)
+def before(request):
+    request.module.SEEN.append(request.function.__name__)
+
+SEEN = []
+
+@points(1)
+def test_own_numbers(learner, rng):
+    assert rng == 7
+    assert SEEN == ["test_own_numbers"]
+"""
+
+
+def by_pytest(tmp_path, source):
+    """Run a suite, and name the checks that went through pytest's own steps, and those that passed."""
+    suite = tmp_path / "test_double.py"
+    suite.write_text(source)
+    found = {}
+
+    def body(checks):
+        slow = [item.name for item in checks._items["double"] if served_with(item) is None]
+        results = checks.run("double", FakeDesk(lambda numbers: 2 * numbers))
+        found.update(slow=slow, passed=[result.name for result in results if result.outcome is Outcome.PASSED])
+
+    with_checks([suite], body)
+    return found["slow"], found["passed"]
+
+
+def test_a_check_that_asks_for_more_than_our_fixtures_goes_through_pytest(tmp_path):
+    slow, passed = by_pytest(tmp_path, SERVED)
+    assert slow == [
+        "test_with_a_parameter[1]",
+        "test_with_a_parameter[2]",
+        "test_with_a_fixture_of_pytest_s",
+        "test_that_must_fail",
+        "test_that_asks_for_the_request",
+    ]
+    assert set(passed) == {
+        "test_plain",
+        "test_with_a_parameter",
+        "test_with_a_fixture_of_pytest_s",
+        "test_that_must_fail",
+        "test_that_asks_for_the_request",
+    }
+
+
+def test_fixtures_of_a_suite_s_own_are_obeyed(tmp_path):
+    assert by_pytest(tmp_path, WITH_FIXTURES) == (["test_own_numbers"], ["test_own_numbers"])

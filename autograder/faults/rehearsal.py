@@ -14,6 +14,7 @@ from autograder.sandbox.observed import (
     BoundedWarnings,
     EarlierResults,
     Memory,
+    fingerprint,
     is_tensor,
     largest_tensor,
     leaves,
@@ -31,6 +32,9 @@ class Rehearsal:
 
     def __init__(self, family: Family, faults: Iterable[Fault]) -> None:
         self.last = Facts()
+        # What the last call returned, not copied: to be looked at before the next one; or the type of what it raised.
+        self.last_result: Any = None
+        self.last_raised = ""
         self._made = family.switched(faults)
         self._earlier = EarlierResults()
 
@@ -75,24 +79,32 @@ class Rehearsal:
     ) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
+        before = [fingerprint(memory.value) for memory in memories]
         caught = BoundedWarnings()
         _seed()
+        self.last_result, self.last_raised = None, ""
         try:
             with caught.collecting(), largest_tensor(measure) as largest:
                 result = target(*arguments, **keywords)
+        except Exception as error:
+            self.last_raised = type(error).__name__
+            raise
         finally:
             # All that is told of a call that raised.
             self.last = Facts(warnings=tuple(caught.found))
-        spans = [span(leaf) for leaf in leaves(result)]
+        arrays = list(leaves(result))
+        spans = [span(leaf) for leaf in arrays]
+        changed = [memory for memory, was in zip(memories, before, strict=True) if fingerprint(memory.value) != was]
         shared = _named([memory for memory in memories if memory.meets(spans)], target)
         self.last = Facts(
             warnings=tuple(caught.found),
-            modified=_named([memory for memory in memories if memory.changed()], target),
+            modified=_named(changed, target),
             shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
-            writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
+            writeable=all(leaf.flags.writeable for leaf in arrays if hasattr(leaf, "flags")),
             largest_tensor=largest[0] if measure else None,
         )
-        self._earlier.keep(result)
+        self._earlier.keep(arrays, spans)
+        self.last_result = result
         return result
 
     def _gradients(

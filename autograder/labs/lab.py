@@ -195,4 +195,4 @@ class Lab:
     def _show(self, shown: Notice | Picture) -> None:
         from IPython.display import display
 
-        display(shown)  # type: ignore[no-untyped-call]
+        display(shown)

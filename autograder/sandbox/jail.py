@@ -9,9 +9,9 @@ import contextlib
 import ctypes
 import errno
 import functools
-import importlib
 import os
 import site
+import struct
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -25,7 +25,17 @@ from autograder.sandbox.wire import JailSettings
 LAYERS = ("process", "rlimits", "landlock", "seccomp")
 MAX_DESCRIPTORS = 64
 PR_SET_PDEATHSIG = 1
+PR_SET_SECCOMP = 22
+PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
+# Stands for the process's own number in a filter that is made before the process is there; no process has it.
+SOME_PROCESS = 0x5EED_C0DE
+# An instruction of a filter is 8 bytes, the last four its constant.
+INSTRUCTION = 8
+NUMBER = struct.Struct("=I")
+# Above the descriptors that a worker's own take.
+FIRST_KEPT = 10
 
 # Everything that computing needs and nothing that reaches out: reading, memory, threads, time, signals to itself.
 COMPUTE_ONLY = """
@@ -75,14 +85,24 @@ def first_readable(paths: list[Path], readable: tuple[str, ...]) -> Path | None:
 
 def can_fork() -> bool:
     """Tell whether a process that holds numpy and torch may be forked: on Linux; elsewhere their threads forbid it."""
-    return sys.platform.startswith("linux")
+    return sys.platform.startswith("linux") and hasattr(os, "fork")
 
 
 def prepare() -> None:
-    """Import what the layers need while files can still be read; what is missing is named when the jail is entered."""
-    for package in ("landlock", "pyseccomp"):
-        with contextlib.suppress(ImportError, RuntimeError, OSError):
-            importlib.import_module(package)
+    """Make what the layers need once for all forks; what is missing is named when the jail is entered."""
+    for make in (_call_filter, lambda: _file_rules(readable_paths())):
+        with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError):
+            make()
+
+
+def prepared_descriptors(settings: JailSettings) -> tuple[int, ...]:
+    """Give the descriptors, all from 10 up, that a fork needs until it has entered the jail."""
+    if settings.readable != readable_paths():
+        return ()
+    try:
+        return (_file_rules(settings.readable)._fd,)
+    except (ImportError, RuntimeError, OSError):
+        return ()
 
 
 def enter(settings: JailSettings) -> Held:
@@ -90,6 +110,9 @@ def enter(settings: JailSettings) -> Held:
     held = ["process"]
     missing: dict[str, str] = {}
     mapped = _mapped_bytes()
+    with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError):
+        # Not possible any more once no file may be written; why not is told by its layer.
+        _call_filter()
     for layer, apply in (
         ("rlimits", lambda: _limit_resources(settings, mapped)),
         ("landlock", lambda: _confine_files(settings.readable)),
@@ -124,7 +147,7 @@ def _mapped_bytes() -> int:
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
+    except (OSError, AttributeError):
         return 0
 
 
@@ -146,18 +169,54 @@ def _limit_resources(settings: JailSettings, mapped: int) -> None:
 
 
 def _confine_files(readable: tuple[str, ...]) -> None:
+    rules = _file_rules(readable)
+    rules.apply()
+    os.close(rules._fd)
+    _must_fail(lambda: os.listdir("/"), "a folder outside can still be listed")
+
+
+@functools.cache
+def _file_rules(readable: tuple[str, ...]) -> Any:
+    import fcntl
+
     from landlock import FSAccess, Ruleset
 
     rules = Ruleset()
     for path in readable:
         whole_folder = FSAccess.READ_FILE | FSAccess.READ_DIR
         rules.allow(path, rules=whole_folder if os.path.isdir(path) else FSAccess.READ_FILE)
-    rules.apply()
+    kept = fcntl.fcntl(rules._fd, fcntl.F_DUPFD_CLOEXEC, FIRST_KEPT)
     os.close(rules._fd)
-    _must_fail(lambda: os.listdir("/"), "a folder outside can still be listed")
+    object.__setattr__(rules, "_fd", kept)
+    return rules
 
 
 def _confine_calls() -> None:
+    program, own_number = _call_filter()
+    instructions = ctypes.create_string_buffer(program, len(program))
+    NUMBER.pack_into(instructions, own_number, os.getpid())
+    filter_ = _FilterProgram(len(program) // INSTRUCTION, ctypes.addressof(instructions))
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_))
+    _must_fail(lambda: os.pipe(), "a pipe can still be made")
+
+
+class _FilterProgram(ctypes.Structure):
+    """A `struct sock_fprog`: the number of instructions, and where they are."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+def _prctl(option: int, first: int, second: int = 0) -> None:
+    # Not through ctypes' own copy of errno, which the package landlock takes for the outcome of its next call.
+    numbers = (ctypes.c_ulong(number) for number in (first, second, 0, 0))
+    if ctypes.CDLL(None).prctl(option, *numbers):
+        raise OSError(errno.EPERM, f"the kernel refuses prctl {option}")
+
+
+@functools.cache
+def _call_filter() -> tuple[bytes, int]:
+    """Give the filter of system calls as instructions for the kernel, and where the process's own number belongs."""
     import pyseccomp
 
     calls = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.EPERM))
@@ -167,7 +226,7 @@ def _confine_calls() -> None:
     calls.add_rule(pyseccomp.ALLOW, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, kinds, CLONE_THREAD))
     # glibc then falls back to clone, whose flags a filter can read.
     calls.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
-    calls.add_rule(pyseccomp.ALLOW, "tgkill", pyseccomp.Arg(0, pyseccomp.EQ, os.getpid()))
+    calls.add_rule(pyseccomp.ALLOW, "tgkill", pyseccomp.Arg(0, pyseccomp.EQ, SOME_PROCESS))
     # Its own limits may be read but not set: root could lift them, and for others they could end the grader.
     own, unchanged = pyseccomp.Arg(0, pyseccomp.EQ, 0), pyseccomp.Arg(2, pyseccomp.EQ, 0)
     calls.add_rule(pyseccomp.ALLOW, "prlimit64", own, unchanged)
@@ -177,8 +236,18 @@ def _confine_calls() -> None:
     calls.add_rule(pyseccomp.ALLOW, "madvise", pyseccomp.Arg(2, pyseccomp.LT, MADV_HWPOISON))
     _allow_commands(calls)
     _allow_opening(calls)
-    calls.load()
-    _must_fail(lambda: os.pipe(), "a pipe can still be made")
+    with open(os.memfd_create("filter"), "w+b") as written:
+        calls.export_bpf(written)
+        written.seek(0)
+        program = written.read()
+    return program, _only_place_of(SOME_PROCESS, program)
+
+
+def _only_place_of(number: int, program: bytes) -> int:
+    """Give the byte at which an instruction's constant is `number`; ValueError unless there is one such instruction."""
+    constants = range(INSTRUCTION - NUMBER.size, len(program), INSTRUCTION)
+    (place,) = (at for at in constants if NUMBER.unpack_from(program, at) == (number,))
+    return place
 
 
 def _allow_commands(calls: Any) -> None:

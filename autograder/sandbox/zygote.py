@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from autograder.sandbox import jail, worker
+from autograder.sandbox import jail, pages, worker
 from autograder.sandbox.wire import End, JailSettings
 
 REQUEST_LIMIT = 1 << 16
@@ -32,6 +32,7 @@ class Zygote:
         self._listener = listener
         self._parent = parent
         self._workers: dict[int, socket.socket] = {}
+        self._dismissed: set[socket.socket] = set()
         self._wake, wake_writer = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_writer, False)
@@ -41,7 +42,8 @@ class Zygote:
     def serve(self) -> Callable[[], None] | None:
         """Serve until the parent is gone (None), or, in a fresh fork, give what that worker has to do."""
         while True:
-            connections = list(self._workers.values())
+            # One that was dismissed stays readable until its worker is buried: it would be heard again and again.
+            connections = [line for line in self._workers.values() if line not in self._dismissed]
             sources: list[Any] = [self._listener, self._parent, self._wake, *connections]
             ready, _, _ = select.select(sources, [], [])
             if self._parent in ready:
@@ -84,6 +86,7 @@ class Zygote:
         # A grader only ever closes this connection: that means its worker has to go.
         for pid, other in self._workers.items():
             if other is connection:
+                self._dismissed.add(connection)
                 _kill(pid)
 
     def _reap(self) -> None:
@@ -102,6 +105,7 @@ class Zygote:
             os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         connection = self._workers.pop(pid)
+        self._dismissed.discard(connection)
         try:
             connection.send(msgspec.msgpack.encode(end))
         except OSError:
@@ -134,7 +138,7 @@ def _be_worker(call_socket: int, settings: JailSettings) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     jail.die_with_parent()
-    worker.run(worker.keep_only(call_socket), settings)
+    worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings)
 
 
 def main() -> None:
@@ -144,6 +148,7 @@ def main() -> None:
     worker.warm_up(sys.argv[3:])
     gc.collect()
     gc.freeze()
+    pages.gather()
     # Returning out of the server's loop first keeps its frames out of the learner's process.
     body = Zygote(listener, parent).serve()
     if body is None:

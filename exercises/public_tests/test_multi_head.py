@@ -20,10 +20,12 @@ def identity_module(d_model, n_heads, **options):
     return module
 
 
+@pytest.mark.contract("split")
 def test_512_features_make_8_heads_of_64():
     assert split_heads(torch.zeros(2, 10, 512), 8).shape == (2, 8, 10, 64)
 
 
+@pytest.mark.contract("split")
 def test_a_head_is_a_slice_of_the_features():
     x = torch.arange(8.0).reshape(1, 2, 4)
     heads = split_heads(x, 2)
@@ -31,16 +33,19 @@ def test_a_head_is_a_slice_of_the_features():
     torch.testing.assert_close(heads[0, 1], torch.tensor([[2.0, 3.0], [6.0, 7.0]]))
 
 
+@pytest.mark.contract("merge")
 def test_merging_takes_splitting_back():
     x = torch.arange(24.0).reshape(2, 2, 6)
     torch.testing.assert_close(merge_heads(split_heads(x, 3)), x)
 
 
+@pytest.mark.contract("constructor_error")
 def test_heads_that_do_not_divide_the_width_are_refused():
     with pytest.raises(ValueError, match=r"n_heads|d_model"):
         MultiHeadAttention(10, 3)
 
 
+@pytest.mark.contract("agrees")
 def test_the_row_of_the_tutorial_in_each_of_two_heads():
     module = identity_module(4, 2)
     with torch.no_grad():
@@ -54,6 +59,7 @@ def test_the_row_of_the_tutorial_in_each_of_two_heads():
     torch.testing.assert_close(output[0, 0], torch.tensor([6.70, 6.60, 3.30, 13.40]), atol=5e-3, rtol=0)
 
 
+@pytest.mark.contract("agrees")
 def test_it_agrees_with_the_library():
     torch.manual_seed(0)
     module = MultiHeadAttention(15, 3)
@@ -73,6 +79,7 @@ def test_it_agrees_with_the_library():
     torch.testing.assert_close(weights, expected_weights)
 
 
+@pytest.mark.contract("fully_masked")
 def test_a_fully_masked_row_becomes_the_bias():
     module = identity_module(4, 2)
     with torch.no_grad():
@@ -83,12 +90,14 @@ def test_a_fully_masked_row_becomes_the_bias():
     torch.testing.assert_close(weights[0, 0], torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
 
 
+@pytest.mark.contract("mask_error")
 def test_a_mask_of_three_dimensions_is_refused():
     module = identity_module(4, 2)
     with pytest.raises(ValueError, match="allowed"):
         module(torch.ones(2, 3, 4), allowed=torch.ones(2, 3, 3, dtype=torch.bool))
 
 
+@pytest.mark.contract("dropout")
 def test_dropout_drops_weights_in_training_and_nothing_in_evaluation():
     module = identity_module(4, 1, dropout=0.5)
     x = torch.ones(8, 16, 4)

@@ -110,6 +110,24 @@ def test_a_system_call_by_its_number_is_refused(learner_of, number, name):
         assert learner_of(TRY).attempt(text) == "(-1, 'EPERM')", name
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the number of the system call is another one")
+def test_a_signal_reaches_its_own_threads_and_no_others(learner_of):
+    learner = learner_of(TRY)
+    sent = "(ctypes.CDLL(None, use_errno=True).syscall(234, {0}, {0}, 0), errno.errorcode.get(ctypes.get_errno()))"
+    assert learner.attempt(sent.format("os.getpid()")) == "(0, None)"
+    assert learner.attempt(sent.format("os.getppid()")) == "(-1, 'EPERM')"
+    assert learner.attempt(sent.format(jail.SOME_PROCESS)) == "(-1, 'EPERM')"
+
+
+def test_the_filter_holds_the_place_of_one_process():
+    program, place = jail._call_filter()
+    assert program.count(jail.NUMBER.pack(jail.SOME_PROCESS)) == 1
+    assert program[place : place + 4] == jail.NUMBER.pack(jail.SOME_PROCESS)
+    assert place % jail.INSTRUCTION == 4
+    with pytest.raises(ValueError, match="unpack"):
+        jail._only_place_of(jail.SOME_PROCESS, program + program)
+
+
 def test_computing_goes_on(learner_of):
     learner = learner_of(TRY)
     assert learner.attempt("float(np.linalg.norm(np.ones(4)))") == "2.0"
