@@ -1,6 +1,10 @@
 """`attend lab`: which folder and language it opens, and what it says where that cannot be."""
 
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -10,16 +14,36 @@ from autograder.labs.server import command, labs_folder, require_jupyterlab
 
 from .conftest import REPOSITORY, learners_folder
 
+ENDS_IN_ITS_OWN_TIME = """
+import signal, sys, time
+def end(*_):
+    time.sleep(1)
+    sys.exit(5)
+signal.signal(signal.SIGINT, end)
+print("ready", flush=True)
+time.sleep(60)
+"""
+OPENS_IT = """
+import sys
+from pathlib import Path
+from autograder.labs import server
+server.command = lambda *_: [sys.executable, "-c", sys.argv[1]]
+sys.exit(server.open_labs(Path(sys.argv[2]), "en"))
+"""
+
+
+class Ended:
+    """A JupyterLab that has ended, with a status."""
+
+    def __init__(self, status):
+        self.wait = lambda: status
+
 
 @pytest.fixture
 def started(monkeypatch):
     """Record the commands that would be started, and have them end well."""
     commands = []
-
-    class Ended:
-        returncode = 0
-
-    monkeypatch.setattr("autograder.labs.server.subprocess.run", lambda command, **_: commands.append(command) or Ended)
+    monkeypatch.setattr("autograder.labs.server.subprocess.Popen", lambda it: commands.append(it) or Ended(0))
     return commands
 
 
@@ -93,8 +117,22 @@ def test_what_is_not_installed_is_named_with_what_to_install(monkeypatch):
 
 
 def test_the_exit_status_is_jupyterlabs(monkeypatch):
-    class Ended:
-        returncode = 7
-
-    monkeypatch.setattr("autograder.labs.server.subprocess.run", lambda command, **_: Ended)
+    monkeypatch.setattr("autograder.labs.server.subprocess.Popen", lambda command: Ended(7))
     assert run(["lab", "--lang", "en"]) == 7
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches a group of processes otherwise elsewhere")
+def test_ctrl_c_is_left_to_jupyterlab_which_ends_its_kernels_first():
+    exercises = str(REPOSITORY / "exercises")
+    process = subprocess.Popen(
+        [sys.executable, "-c", OPENS_IT, ENDS_IN_ITS_OWN_TIME, exercises],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        cwd=REPOSITORY,
+    )
+    assert process.stdout.readline() == b"ready\n"
+    # Both are in the terminal's group, and the parent needs a moment to leave the signal alone.
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert process.wait(30) == 5
