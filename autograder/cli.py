@@ -93,7 +93,7 @@ def grade(
     ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
-    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner, and one of the class.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -114,10 +114,16 @@ def pages(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
     ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
+    ] = None,
     course: CoursePath = None,
 ) -> None:
-    """Make the learners' pages of feedback from the reports of a class, without grading again."""
-    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
+    """Make the learners' pages of feedback and that of the class from the reports, without grading again."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    raise typer.Exit(0 if _make_pages(out, _course(course), language, learners) else 2)
 
 
 @app.command()
@@ -455,13 +461,14 @@ def _grade(
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
     if pages and batch.reports:
-        _make_pages(out, loaded)
+        _make_pages(out, loaded, "", learners or ())
     return batch.exit_status
 
 
-def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+def _make_pages(out: Path, course: Course, language: str, roster: Sequence[Learner]) -> bool:
     """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
-    from autograder.language import Reader, chosen_language, say_many
+    from autograder.class_page import make_class_page
+    from autograder.language import Reader, chosen_language, say, say_many
     from autograder.outputs.text import visible
     from autograder.pages import make_pages
 
@@ -475,8 +482,10 @@ def _make_pages(out: Path, course: Course, language: str = "") -> bool:
         folder=made.folder,
         written=made.written,
     )
+    of_class = make_class_page(out, course, chosen, roster)
     reader = Reader(chosen)
     typer.echo(visible(reader.read(counted)))
+    typer.echo(visible(reader.read(say("Class:   {file}", file=of_class))))
     _say(made.trouble, reader)
     return not made.trouble
 
