@@ -40,6 +40,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
+        "autograder.similar.SimilarError",
     ]
 )
 INTERRUPTED = 130
@@ -103,9 +104,7 @@ def grade(
     """
     if scheduler and jobs is not None:
         raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
-    raise typer.Exit(
-        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
-    )
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
 
 
 @app.command()
@@ -124,6 +123,34 @@ def pages(
 
     learners = read_roster(roster) if roster else ()
     raise typer.Exit(0 if _make_pages(out, _course(course), language, learners) else 2)
+
+
+@app.command()
+def similar(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of submissions that was graded.")],
+    out: Annotated[Path, typer.Option(help="The folder that similar.html is written to.")] = Path("grades"),
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="How PATH is laid out, where that is not recognised.")
+    ] = "",
+    language: Language = "",
+    course: CoursePath = None,
+) -> None:
+    """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
+    from autograder.class_page import make_similar_page
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.similar import find_similar
+    from autograder.submission import Submission, find_submissions
+
+    loaded = _course(course)
+    reader = Reader(chosen_language(language, loaded.languages))
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    typer.echo(visible(found.said))
+    likeness = find_similar([each for each in found.submissions if isinstance(each, Submission)], loaded)
+    page = make_similar_page(out, likeness, loaded, reader.language)
+    count = len(likeness.pairs)
+    told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
+    typer.echo(visible(reader.read(told)))
 
 
 @app.command()
