@@ -2,7 +2,8 @@
 
 Code is compared as copydetect's fingerprints: names, strings, comments, blanks and line ends do not count, and neither
 does the order of functions. A fingerprint stands for `LENGTH` characters of what is left. Those of the stubs do not
-count, nor those that more than `common_from` others have too: what many write is what the exercise asks for.
+count, nor those that two of the course's own right answers have (where the copy has them), nor those that more than
+`common_from` others have too: what many write is what the exercise asks for.
 
 Two modules are alike that share at least `LEAST` of the remaining fingerprints, and `LEAST_SHARE` of the shorter one's;
 two submissions also with `LEAST_IN_ALL` and `LEAST_SHARE_IN_ALL` over all modules together. Right answers that were
@@ -20,8 +21,8 @@ import functools
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,8 +40,8 @@ Hashes = NDArray[np.int64]
 NOTHING: Hashes = np.array([], dtype=np.int64)
 
 LENGTH = 25
-LEAST, LEAST_SHARE = 120, 0.6
-LEAST_IN_ALL, LEAST_SHARE_IN_ALL = 300, 0.35
+LEAST, LEAST_SHARE = 120, 0.5
+LEAST_IN_ALL, LEAST_SHARE_IN_ALL = 250, 0.3
 # What so many others have too is common, in a large class this part of it.
 COMMON, COMMON_SHARE = 10, 0.05
 # Nobody writes so much in the same way by chance, and so many not at all.
@@ -129,8 +130,8 @@ class _Class:
         self._handed = handed
         self._common_from = common_from
         self._exercises = [exercise.name for exercise in course.exercises]
-        stubs = _union(_fingerprints(stub) for stub in _stubs(course))
-        self._found = found = [self._modules(submission, stubs) for submission in handed]
+        asked_for = _asked_for(course)
+        self._found = found = [self._modules(submission, asked_for) for submission in handed]
         common = _held_by_more([_union(modules.values()) for modules in found], common_from + 1)
         self._rare = [
             {name: np.setdiff1d(hashes, common, assume_unique=True) for name, hashes in modules.items()}
@@ -156,9 +157,9 @@ class _Class:
         many = [Same(name, ids) for (name, _), ids in groups.items() if len(ids) > self._common_from + 1]
         return sorted(many, key=lambda same: -len(same.ids))
 
-    def _modules(self, submission: Submission, stubs: Hashes) -> dict[str, Hashes]:
+    def _modules(self, submission: Submission, asked_for: Hashes) -> dict[str, Hashes]:
         modules = {name: submission.modules[name] for name in self._exercises if name in submission.modules}
-        return {name: np.setdiff1d(_fingerprints(code), stubs) for name, code in modules.items()}
+        return {name: np.setdiff1d(_fingerprints(code), asked_for) for name, code in modules.items()}
 
     def _pair(self, one: int, other: int) -> Pair:
         both = np.intersect1d(self._all[one], self._all[other], assume_unique=True)
@@ -214,10 +215,17 @@ def _share(first: Hashes, second: Hashes) -> float:
     return len(np.intersect1d(first, second, assume_unique=True)) / shorter if shorter else 0.0
 
 
-def _stubs(course: Course) -> Iterator[bytes]:
+def _asked_for(course: Course) -> Hashes:
+    """Give the fingerprints that nobody needs to have from anybody: of the stubs, and of several right answers."""
+    stubs, right = [], []
     for exercise in course.exercises:
-        with suppress(OSError):
-            yield course.stub_of(exercise).read_bytes()
+        stubs += _read([course.stub_of(exercise)])
+        right += _read([course.solution_of(exercise), *course.variants_of(exercise)])
+    return np.union1d(_union(stubs), _held_by_more(right, 1))
+
+
+def _read(files: Iterable[Path]) -> list[Hashes]:
+    return [_fingerprints(file.read_bytes()) for file in files if file.is_file()]
 
 
 # The same stub is handed in by many.

@@ -89,7 +89,7 @@ def test_the_command_takes_a_roster(small_course, out, capsys):
     assert run([*command, "--lang", "zh"]) == 0
 
     html = text_of(out / "class.html")
-    assert '<html lang="zh">' in html and "<h2>什么都没交 (1)</h2>" in html
+    assert '<html lang="zh">' in html and "<h2>什么都没交（1）</h2>" in html
     roster.write_text("name\nBea\n", encoding="utf-8")
     assert run(command) == 2
     assert "there is no column id" in capsys.readouterr().err

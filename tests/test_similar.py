@@ -1,9 +1,10 @@
 """Copies are found under other names and in another order, right answers written independently are not.
 
-The figures in autograder/similar.py were taken from these: of 11 right variants of each exercise, the class of the demo
-and the solutions, no two of one exercise shared 120 fingerprints and 60 % of the shorter one's (the nearest had 103 and
-60 %, 151 and 44 %); copies of the variants with other names, order and layout shared 64 to 100 %, and except for
-causal_mask never fewer than 148.
+The figures in autograder/similar.py were taken from these. Of the class of the demo and nine submissions made of right
+variants, no two modules shared 120 fingerprints and 50 % of the shorter one's (the nearest had 96 and 41 %, 144 and 25
+%), and no two submissions 250 and 30 % (112 and 16 %, 216 and 8 %). Copies of the variants with other names, order and
+layout shared 64 to 100 % of a module, and except for causal_mask never fewer than 148. Without the course's own right
+answers the class of the demo had pairs that share only what everyone checks first: that shapes fit.
 """
 
 import ast
@@ -13,6 +14,7 @@ import keyword
 import re
 import tokenize
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -82,6 +84,21 @@ def test_right_answers_written_independently_are_not_alike(independent):
 
     assert (likeness.n_submissions, likeness.pairs, likeness.same) == (len(independent), [], [])
     assert len(independent) > 25
+
+
+@pytest.mark.parametrize("size", [2, 8, 16])
+def test_a_small_class_is_not_alike_for_being_small(independent, size):
+    demo = [each for each in independent if not each.id.startswith("variant-")]
+
+    assert find_similar(demo[:size], COURSE).pairs == []
+
+
+def test_right_answers_are_not_alike_for_a_course_that_does_not_know_them(tmp_path):
+    unaware = msgspec.structs.replace(
+        COURSE, paths=msgspec.structs.replace(COURSE.paths, variants=tmp_path, solutions=tmp_path)
+    )
+
+    assert find_similar(map(variant, range(9)), unaware).pairs == []
 
 
 @pytest.mark.parametrize("place", [0, 3, 6])

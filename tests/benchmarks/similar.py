@@ -15,7 +15,7 @@ from pathlib import Path
 
 from processes import positive
 
-from autograder.course import Course, find_course, load_course
+from autograder.course import find_course, load_course
 from autograder.similar import find_similar
 from autograder.submission import Submission
 

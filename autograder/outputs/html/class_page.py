@@ -38,8 +38,6 @@ class Words:
     mistakes: str
     no_mistakes: str
     lost: str
-    not_graded: str
-    missing: str
     learners: str
     learner: str
     total: str
@@ -57,18 +55,16 @@ class Words:
     who: str
     in_table: str
     similar: str
-    unknown: str
-    unreadable: str
 
 
 @dataclass(frozen=True)
 class CheckCell:
-    """A check of an exercise: which part of the class passed it, in percent and as a step of colour from 0 to 10."""
+    """A check of an exercise: which part of the class passed it, in percent, and as a step of colour from 0 to 10."""
 
     number: int
     anchor: str
     title: str
-    percent: str
+    rate: str
     step: int
     said: str
 
@@ -90,6 +86,14 @@ class Link:
     who: str
     address: str
     said: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Learners, or files, under a heading."""
+
+    heading: str
+    links: Sequence[Link]
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,7 @@ class _ClassPage:
         self.exercises = [self._exercise(name) for name in self._exercise_names() if name in tally.exercises]
         self.mistakes = [self._mistake(mistake) for mistake in tally.mistakes]
         self.lost = list(self._lost())
-        self.not_graded = [self._told(row) for row in tally.of("not_graded")]
-        self.missing = [self._link(row) for row in tally.of("missing")]
-        self.unreadable = [Link(visible(name), "", self._say(why)) for name, why in tally.unreadable.items()]
-        self.unknown = [self._link(tally.rows[id]) for id in sorted(tally.unknown, key=alphabetical)]
+        self.lists = [each for each in self._lists() if each.links]
         self.has_bonus = any(exercise.bonus for exercise in course.exercises)
         self.has_times = any(row.handed_in or row.late for row in self._rows)
         self.learners = [self._learner(row) for row in self._rows]
@@ -199,8 +200,6 @@ class _ClassPage:
             mistakes=read(say("Mistakes that explain what failed")),
             no_mistakes=read(say("No known mistake explains what failed.")),
             lost=read(say("Modules that earned nothing")),
-            not_graded=read(say("Not graded")),
-            missing=read(say("Handed nothing in")),
             learners=read(say("Learners")),
             learner=read(say("Learner")),
             total=read(say("Total")),
@@ -218,8 +217,6 @@ class _ClassPage:
             who=read(say("Who")),
             in_table=read(say("Show them in the table")),
             similar=read(say("Submissions that are alike")),
-            unknown=read(say("Not on the roster")),
-            unreadable=read(say("Reports that cannot be read")),
         )
 
     def _shown(self, shown: object) -> str:
@@ -259,7 +256,7 @@ class _ClassPage:
             number=place,
             anchor=f"check-{visible(exercise)}-{place}",
             title=visible(self._reader.title(check.title)),
-            percent=percent(share),
+            rate=percent(share),
             step=round(share * STEPS),
             said=self._listed(self._say(part) for part in _endings(check)),
         )
@@ -282,6 +279,19 @@ class _ClassPage:
             self._group(name, _cut(self._say(loss.said)), loss.ids, len(self._tally.exercises[name].earned))
             for name, loss in groups
         ]
+
+    def _lists(self) -> Iterator[Listed]:
+        """Give those who have no marks, and what does not belong, each list with its heading."""
+        tally = self._tally
+        yield self._list(say("Not graded"), [self._told(row) for row in tally.of("not_graded")])
+        yield self._list(say("Handed nothing in"), [self._link(row) for row in tally.of("missing")])
+        unknown = [self._link(tally.rows[id]) for id in sorted(tally.unknown, key=alphabetical)]
+        yield self._list(say("Not on the roster"), unknown)
+        unreadable = [Link(visible(name), "", self._say(why)) for name, why in tally.unreadable.items()]
+        yield self._list(say("Reports that cannot be read"), unreadable)
+
+    def _list(self, title: Phrase, links: Sequence[Link]) -> Listed:
+        return Listed(self._say(say("{title} ({count})", title=title, count=len(links))), links)
 
     def _group(self, exercise: str, text: str, ids: Sequence[str], out_of: int) -> Group:
         places = sorted(self._places[id] for id in ids)
@@ -361,7 +371,7 @@ def percent(share: float) -> str:
     rounded = round(100 * share)
     if 0 < share < 1:
         rounded = min(max(rounded, 1), 99)
-    return f"{rounded} %"
+    return f"{rounded}\u00a0%"  # never broken before the sign
 
 
 def _facts(tally: Tally) -> Iterator[Phrase]:

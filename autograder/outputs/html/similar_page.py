@@ -158,8 +158,8 @@ def _explained(likeness: Likeness) -> list[Phrase]:
             "and chance look the same. Look at both sides, and ask."
         ),
         say(
-            "Names, comments, layout and the order of functions do not count; nor does code that is in the stubs, or "
-            "that more than {count} others have too.",
+            "Names, comments, layout and the order of functions do not count; nor does code of the stubs, what "
+            "several right answers of the course have, or what more than {count} others have too.",
             count=likeness.common_from,
         ),
         say(
