@@ -41,6 +41,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
         "autograder.similar.SimilarError",
+        "autograder.notebooks.NotebookError",
+        "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
@@ -182,7 +184,6 @@ def check(
     if as_json and watched:
         raise typer.BadParameter("--json prints one document and --watch goes on: choose one of them")
     from autograder.language import chosen_language, say
-    from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
@@ -206,6 +207,8 @@ def check(
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
     if as_json:
+        from autograder.outputs.check_json import to_json
+
         print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
     else:
         show_check(_console(), results, loaded.feedback, sentence_of, reader)
@@ -355,6 +358,25 @@ def new(
 
 
 @app.command()
+def nbgrader(
+    folder: Annotated[Path, typer.Argument(metavar="COURSE_DIR", help="The folder that nbgrader works in.")],
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh|both", help="What notebooks are in.")] = "both",
+    config: Annotated[bool, typer.Option(help="Write nbgrader_config.py, too.")] = True,
+    course: CoursePath = None,
+) -> None:
+    """Make an nbgrader course: a source notebook for each exercise, and a configuration that grades in the jail."""
+    from autograder.language import chosen_language
+    from autograder.notebooks.course_folder import write_course_folder
+
+    loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded)
+    languages = loaded.languages if language == "both" else [chosen_language(language, loaded.languages)]
+    for path in write_course_folder(folder, loaded, languages, config=config):
+        typer.echo(path)
+
+
+@app.command()
 def verify(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     by_check: Annotated[bool, typer.Option("--checks", help="Show what each check catches, too.")] = False,
@@ -469,7 +491,7 @@ def _grade(
     if course is None:
         _insist_on_own_course(loaded)
     learners = read_roster(roster) if roster else None
-    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    found = find_submissions(path, loaded.wanted, [out], layout)
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))

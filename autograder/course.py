@@ -15,9 +15,11 @@ from typing import Any
 
 import msgspec
 
+from autograder.downloads.model import Wanted
 from autograder.language import Reader, read_catalogues, say
 
 FILE_NAME = "course.toml"
+SPARE_STUBS = "stubs"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
 LIBRARIES = ("numpy", "torch")
@@ -166,6 +168,11 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """The course's date, else the last one of an exercise: what a gradebook with one date per assignment keeps."""
         return self.due or max((exercise.due for exercise in self.exercises if exercise.due), default=None)
 
+    @property
+    def wanted(self) -> Wanted:
+        """The exercises as whoever reads submissions looks for them."""
+        return Wanted({exercise.name: exercise.functions for exercise in self.exercises})
+
     def exercise(self, name: str) -> Exercise:
         """The exercise of that name; CourseError lists the names when there is none."""
         for exercise in self.exercises:
@@ -191,6 +198,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def stub_of(self, exercise: Exercise) -> Path:
         """The module that learners complete."""
         return self.paths.exercises / f"{exercise.name}.py"
+
+    def spare_stub_of(self, exercise: Exercise) -> Path:
+        """The stub once more, as a bundle brings it: nobody writes in that one."""
+        return self.root / SPARE_STUBS / f"{exercise.name}.py"
 
     def solution_of(self, exercise: Exercise) -> Path:
         """The reference module; only the instructor's copy has it."""
@@ -301,6 +312,12 @@ def find_course(start: Path | None = None) -> Path:
     raise CourseError(
         say("there is no {file} in {folder} or above it; go to the folder of the course", file=FILE_NAME, folder=start)
     )
+
+
+def meant_course(named: str = "") -> "Course":
+    """The course that a path names, else the kit's own, else the nearest. Raises CourseError."""
+    own = own_course()
+    return load_course(Path(named) if named else own if own.is_file() else find_course())
 
 
 def own_course() -> Path:

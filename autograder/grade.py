@@ -21,6 +21,7 @@ from autograder.faults.shelf import FamilyError
 from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
 from autograder.language import Phrase, as_phrase, said_by, say
+from autograder.notebooks.places import file_of
 from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
@@ -198,7 +199,8 @@ class Grader:
             reason = submission.problems.get(exercise.name, NOT_HANDED_IN)
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
-        if lost := _not_loaded(exercise, learner, checks):
+        source = submission.modules[exercise.name]
+        if lost := _not_loaded(exercise, learner, checks, source):
             return lost
         results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
@@ -206,7 +208,7 @@ class Grader:
         learner.close()
         if learner.violations:
             violations = learner.violations
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations), violations[0].line)
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations, source), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
@@ -215,27 +217,34 @@ class Grader:
 
 def not_graded(submission: Submission | Refused, course: Course, said: Phrase | str) -> Report:
     """Give the report of a submission that has no marks, not even zero, and why."""
-    reason, phrase = str(said), as_phrase(said)
+    phrase = as_phrase(said)
     report = Report(
-        submission=submission.id, status="not_graded", reason=reason, reason_phrase=phrase, points=course.points
+        submission=submission.id,
+        status="not_graded",
+        reason=str(phrase or said),
+        reason_phrase=phrase,
+        points=course.points,
     )
     return with_circumstances(report, submission, course)
 
 
-def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
+def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: bytes) -> ExerciseResult | None:
     """Load a module, and give the result of an exercise where that fails."""
+    file = file_of(source, exercise.name)
     try:
         learner.load()
     except LearnerException as error:
-        why = say("{file} cannot be loaded: {why}", file=f"{exercise.name}.py", why=raised(error))
-        reason = _forbidden(learner.violations) if learner.violations else why
+        why = say("{file} cannot be loaded: {why}", file=file, why=raised(error))
+        reason = _forbidden(learner.violations, source) if learner.violations else why
         line = learner.violations[0].line if learner.violations else raising_line(error)
         return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
-        why = say("while {file} was loaded: {why}", file=f"{exercise.name}.py", why=said_by(ended))
+        why = say("while {file} was loaded: {why}", file=file, why=said_by(ended))
         return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations), learner.violations[0].line)
+        return _lost(
+            exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source), learner.violations[0].line
+        )
     return None
 
 
@@ -246,13 +255,13 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | s
     return result
 
 
-def _forbidden(violations: list[Violation]) -> Phrase:
+def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
     first = violations[0]
     name = cut(first.name)
     if not first.line:
         return say("this exercise may not use {name} (in a thread)", name=name)
     said = say("this exercise may not use {name}", name=name)
-    return at_line(said, Frame(first.line, "", first.text))
+    return at_line(said, Frame(first.line, "", first.text), source)
 
 
 def _named(error: Exception) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from autograder.language import Phrase, say
 from autograder.public_runners import Fresh, Runner
-from autograder.report import CheckResult, ExerciseResult, Outcome
+from autograder.report import CheckResult, ExerciseResult, Figure, Outcome
 
 # By name: it is loaded in pytest's process alone.
 WITNESS = "autograder.witness"
@@ -23,17 +23,20 @@ def has_public_tests(folder: Path, exercise: str) -> bool:
     return _tests_of(folder, exercise).is_file()
 
 
-def run_public_tests(folder: Path, exercise: str, seconds: float, runner: Runner | None = None) -> ExerciseResult:
+def run_public_tests(
+    folder: Path, exercise: str, seconds: float, runner: Runner | None = None, *, course: Path | None = None
+) -> ExerciseResult:
     """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
 
     The result has a reason instead of checks when pytest could not run them or did not end in time. `runner` is how
-    pytest is started, by default anew; what it raises when it is stopped is passed on.
+    pytest is started, by default anew; what it raises when it is stopped is passed on. The file of the
+    `course` says what the axes of arrays are called: with it a failure has figures.
     """
     result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
-            status = (runner or Fresh()).run(folder, _arguments(folder, exercise, record), seconds)
+            status = (runner or Fresh()).run(folder, _arguments(folder, exercise, record, course), seconds)
         except subprocess.TimeoutExpired:
             result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
@@ -54,9 +57,10 @@ def _tests_of(folder: Path, exercise: str) -> Path:
     return folder / "public_tests" / f"test_{exercise}.py"
 
 
-def _arguments(folder: Path, exercise: str, record: Path) -> list[str]:
-    options = ["-q", "-p", "no:cacheprovider", "-p", WITNESS]
+def _arguments(folder: Path, exercise: str, record: Path, course: Path | None) -> list[str]:
+    options = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", WITNESS]
     options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options += [f"--course-of-witness={course.absolute()}"] if course else []
     return [*options, str(_tests_of(folder, exercise).absolute())]
 
 
@@ -84,6 +88,8 @@ def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
         counterexample=seen.get("call", ""),
         seconds=float(case.get("time", 0)),
         phrase=said if isinstance(said, Phrase) else None,
+        figures=msgspec.json.decode(seen.get("figures", "[]"), type=list[Figure]),
+        call=seen.get("beside", ""),
         line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.language import say
-from autograder.release import SPARE_STUBS, made_stub
+from autograder.release import made_stub
 from autograder.report import write_whole
 
 
@@ -59,8 +59,7 @@ def stub_for(exercise: Exercise, course: Course, module: Path) -> bytes:
     if course.solution_of(exercise).is_file():
         return made_stub(exercise, course).encode()
     # A bundle brings each stub twice: learners write in one of them.
-    spare = course.root / SPARE_STUBS / f"{exercise.name}.py"
-    if (content := _bytes_of(spare)) is not None and _is_untouched(content, exercise):
+    if (content := _bytes_of(course.spare_stub_of(exercise))) is not None and _is_untouched(content, exercise):
         return content
     stub = course.stub_of(exercise)
     content = _bytes_of(stub)

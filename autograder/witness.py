@@ -5,6 +5,7 @@ The tests are ordinary ones and pass or fail by themselves. For each the record 
     contract   the sentence of the contract that it is about, by its key
     call       the learner's call that the failure is about, as one would type it
     said       what went wrong in words: text, or a Phrase, as JSON
+    figures    small arrays to draw, as JSON, and `beside`, the call as it is written beside them
 """
 
 from __future__ import annotations
@@ -26,9 +27,17 @@ import pytest
 from autograder.arrays import as_array, is_tensor
 from autograder.compare import Difference, SuiteMistake, assert_close, assert_equal
 from autograder.counterexample import cut, show_call
+from autograder.course import load_course
+from autograder.figures import Draughtsman
 from autograder.language import Phrase, say
+from autograder.sandbox.learner import LastCall
 
 CONTRACT, CALL, SAID = "contract", "call", "said"
+FIGURES, BESIDE = "figures", "beside"
+# Names the course.toml that says what axes are called: without it nothing is drawn.
+COURSE_OPTION = "--course-of-witness"
+# Larger ones are not drawn, and need not be kept as they were.
+LARGEST_KEPT = 10_000
 
 _NOT_RAISED = re.compile(r"DID NOT RAISE (?:<class ')?(?:\w+\.)*(\w+)")
 _NOT_MATCHED = re.compile(
@@ -39,16 +48,23 @@ _NOT_MATCHED = re.compile(
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to watch: comparisons are looked at as they fail, before anybody has imported them."""
     config.addinivalue_line("markers", f"{CONTRACT}(key): the sentence of the contract that a test is about")
-    config.pluginmanager.register(Witness(), "witness")
+    config.pluginmanager.register(Witness(config.getoption(COURSE_OPTION)), "witness")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the course be named."""
+    parser.addoption(COURSE_OPTION, default="", help="the course.toml that the tests belong to")
 
 
 class Witness:
     """What the learner's code was asked in the test that runs, and the comparison that failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, course: str) -> None:
+        self._course = course
         self.call = ""
+        self.last: LastCall | None = None
         self.compared: tuple[Any, Any] | None = None
-        self._returned: list[tuple[Any, str]] = []
+        self._returned: list[tuple[Any, str, LastCall]] = []
         self._made: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._watch_comparisons(np.testing, "assert_allclose", "assert_array_equal", "assert_equal")
 
@@ -61,7 +77,7 @@ class Witness:
 
     def pytest_runtest_setup(self) -> None:
         """Forget the test before."""
-        self.call, self.compared = "", None
+        self.call, self.last, self.compared = "", None, None
         self._returned.clear()
 
     @pytest.hookimpl(wrapper=True)
@@ -76,13 +92,29 @@ class Witness:
         facts = [(CONTRACT, str(marker.args[0]))] if marker and marker.args else []
         if error is not None:
             said = self._words_for(error, Path(item.path))
-            facts += [(CALL, self._call_of_the_failure()), (SAID, msgspec.json.encode(said).decode())]
+            shown, called = self._call_of_the_failure()
+            facts += [(CALL, shown), (SAID, msgspec.json.encode(said).decode())]
+            facts += self._drawn(item.path, called)
         return facts
 
-    def _call_of_the_failure(self) -> str:
-        """Give the call whose result was compared, else the last one."""
+    def _call_of_the_failure(self) -> tuple[str, LastCall | None]:
+        """Give the call whose result was compared, else the last one: as text and as it was."""
         actual = self.compared[0] if self.compared else None
-        return next((call for result, call in self._returned if result is actual), self.call)
+        found = ((shown, called) for result, shown, called in self._returned if result is actual)
+        return next(found, (self.call, self.last))
+
+    def _drawn(self, test: Path, called: LastCall | None) -> list[tuple[str, str]]:
+        """Draw the call and what was compared, where that is what the call returned."""
+        if not self._course or self.compared is None or called is None:
+            return []
+        if not any(result is self.compared[0] for result, *_ in self._returned):
+            return []
+        course = load_course(Path(self._course))
+        exercise = course.exercise(test.stem.removeprefix("test_"))
+        actual, expected = self.compared
+        right = expected if is_tensor(expected) else np.asarray(expected)
+        figures, beside = Draughtsman(exercise, course).draw(called, Difference("", actual, right))
+        return [(FIGURES, msgspec.json.encode(figures).decode()), (BESIDE, beside)]
 
     def _words_for(self, error: pytest.ExceptionInfo[BaseException], test: Path) -> Phrase | str:
         text = str(error.value)
@@ -98,7 +130,7 @@ class Witness:
     def _words_for_comparison(self, actual: Any, expected: Any, line: str) -> Phrase | str:
         """Give the words for what differs; where it is not what a call returned, with the line of the test."""
         said = _difference(actual, expected)
-        is_returned = any(result is actual for result, _ in self._returned)
+        is_returned = any(result is actual for result, *_ in self._returned)
         return said if is_returned or not said else say("{said}, in {line}", said=said, line=line)
 
     def _watch_comparisons(self, module: Any, *names: str) -> None:
@@ -133,7 +165,7 @@ class Witness:
 
         @functools.wraps(make)
         def made(instance: Any, *arguments: Any, **keywords: Any) -> None:
-            self.call = show_call(kind.__name__, arguments, keywords)
+            self.call, self.last = show_call(kind.__name__, arguments, keywords), None
             make(instance, *arguments, **keywords)
             self._made[instance] = show_call(kind.__name__, arguments, keywords)
 
@@ -147,10 +179,12 @@ class Witness:
             # Written down before: the call may change what it was given.
             called = self._made.get(arguments[0], name) if bound else name
             shown = show_call(called, arguments[bound:], keywords)
-            self.call = shown
+            kept = LastCall(name, tuple(map(_kept, arguments[bound:])), {key: _kept(keywords[key]) for key in keywords})
+            self.call, self.last = shown, kept
             result = function(*arguments, **keywords)
+            self.last = msgspec.structs.replace(kept, result=result)
             parts = result if isinstance(result, tuple) else (result,)
-            self._returned += [(part, shown) for part in parts]
+            self._returned += [(part, shown, self.last) for part in parts]
             return result
 
         return watched
@@ -185,12 +219,11 @@ def _with_line(error: pytest.ExceptionInfo[BaseException], test: Path) -> Phrase
     """Give an exception as text, and the learner's own line where it came from one."""
     name, text = error.type.__name__, str(error.value).strip()
     said = f"{name}: {text}" if text and error.type is not AssertionError else text or name
-    own = [entry for entry in error.traceback if _is_own(entry, test)]
+    own = _own_entries(error, test)
     if not own or error.type is NotImplementedError:
         return cut(said)
-    line = own[-1].lineno + 1
-    return say("{error}, on line {line} of {file}: {text}", error=cut(said), line=line, file=Path(own[-1].path).name,
-               text=_source(own[-1]))  # fmt: skip
+    place = {"line": own[-1].lineno + 1, "file": Path(own[-1].path).name, "text": _source(own[-1])}
+    return say("{error}, on line {line} of {file}: {text}", error=cut(said), **place)
 
 
 def _last_source(error: pytest.ExceptionInfo[BaseException], test: Path) -> str:
@@ -199,8 +232,17 @@ def _last_source(error: pytest.ExceptionInfo[BaseException], test: Path) -> str:
     return lines[-1] if lines else test.name
 
 
-def _is_own(entry: Any, test: Path) -> bool:
-    return Path(entry.path).resolve().parent == test.resolve().parent.parent
+def _own_entries(error: pytest.ExceptionInfo[BaseException], test: Path) -> list[Any]:
+    """Give the places in the learner's own modules that an exception came through."""
+    own = test.resolve().parent.parent
+    return [entry for entry in error.traceback if Path(entry.path).resolve().parent == own]
+
+
+def _kept(value: Any) -> Any:
+    """Keep a small array as it is now: the call may change it."""
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.size <= LARGEST_KEPT else value
+    return value.detach().clone() if is_tensor(value) and value.numel() <= LARGEST_KEPT else value
 
 
 def _source(entry: Any) -> str:

@@ -12,6 +12,9 @@ from autograder.language import CATALOGUES
 
 COURSE = load_course(Path(__file__).parents[1])
 FAMILIES = Families(COURSE)
+PROGRAM = COURSE.root / "autograder"
+LABS = COURSE.paths.exercises / "labs" / "sources" / "zh"
+ANSWERS = PROGRAM / "labs" / "answers" / "self_test.zh.toml"
 # The course says 遮罩, key, batch, 大小, 前导维度 and 加性遮罩; these are other words for the same.
 OTHER_WORDS = re.compile(r"\bmasks?\b|掩码|掩膜|蒙版|(?<!关)键|批次|尺寸|前置维度|前面的维度|加法遮罩", re.ASCII)
 STAY_LATIN = {"key", "value", "batch", "token"}
@@ -89,6 +92,37 @@ def test_the_titles_of_the_exercises_are_held_to_the_same():
     titles = [COURSE.titles["zh"], *(exercise.titles["zh"] for exercise in COURSE.exercises)]
 
     assert {title: slips_in(title) for title in titles if slips_in(title) or OTHER_WORDS.search(title)} == {}
+
+
+def prose_of_lab(source):
+    """Give the Chinese of a lab: its Markdown and the texts in its code, with code and addresses as a Latin word."""
+    cells = re.split(r"^# %%(.*)$", source.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for kind, cell in zip(cells[::2], cells[1::2], strict=True):
+        if "[markdown]" in kind:
+            for line in cell.splitlines():
+                text = re.sub(r"^# ?(#* )?|</?\w+>", "", line)
+                text = re.sub(r"!\[|\]\(\S+\)|\*", "", text)
+                yield from (part.strip() for part in re.sub(r"`[^`]+`", "CODE", text).split("|"))
+        else:
+            texts = re.findall(r'"((?:[^"\\]|\\.)*)"', cell)
+            yield from (re.sub(r"\{[^}]*\}", "9", text).strip() for text in texts if re.search(f"[{HAN}]", text))
+
+
+@pytest.mark.parametrize("source", sorted(LABS.glob("*.py")), ids=lambda source: source.stem)
+def test_the_labs_are_set_as_the_rest_is(source):
+    lines = [line for line in prose_of_lab(source) if re.search(f"[{HAN}]", line)]
+
+    assert len(lines) > 10
+    assert [line for line in lines if OTHER_WORDS.search(line)] == []
+    # Columns of a print are set with spaces.
+    assert {line: slips for line in lines if (slips := set(slips_in(line)) - {"two spaces"})} == {}
+
+
+def test_the_answers_of_the_self_test_are_set_as_the_rest_is():
+    lines = re.findall(r'^why = "(.+)"$', ANSWERS.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert len(lines) > 10
+    assert {line: slips_in(line) for line in lines if slips_in(line)} == {}
 
 
 @pytest.mark.parametrize(

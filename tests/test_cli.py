@@ -614,9 +614,9 @@ def test_the_course_at_a_glance_has_chinese_titles_and_names_the_chinese_instruc
 def test_reset_and_solution_speak_chinese(in_chinese, monkeypatch, capfd):
     assert run(["reset", "softmax"]) == 0
     kept, module = in_chinese / "softmax.py.kept-1", in_chinese / "softmax.py"
-    assert capfd.readouterr().out == f"你写的内容留在 {kept}\n{module} 已经恢复成最初的模板\n"
+    assert capfd.readouterr().out == f"你写的内容留在 {kept}\n{module} 已恢复成最初的样子\n"
     assert run(["reset", "softmax"]) == 0
-    assert capfd.readouterr().out == f"{module} 本来就是最初的模板，没有改动\n"
+    assert capfd.readouterr().out == f"{module} 本来就是最初的样子，没有改动\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert run(["solution", "softmax"]) == 0
     shown = capfd.readouterr()

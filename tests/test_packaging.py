@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis")
+HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis", "matplotlib", "ipywidgets", "jupyterlab")
 
 
 def built(kind: str, folder: Path) -> zipfile.ZipFile:
@@ -67,6 +67,12 @@ def test_the_wheel_leaves_out_what_gives_answers_away(folders: set[str], wheel: 
     assert not [name for name in wheel.namelist() if part.rpartition("/")[2] in Path(name).parts]
 
 
+def test_the_wheel_holds_the_templates_and_catalogues(wheel: zipfile.ZipFile):
+    names = set(wheel.namelist())
+    assert {"autograder/outputs/html/templates/learner.html.j2", "autograder/outputs/html/templates/style.css"} <= names
+    assert "autograder/locale/zh/pages.po" in names
+
+
 def test_no_region_of_a_solution_is_in_the_wheel(wheel: zipfile.ZipFile):
     packed = [wheel.read(name).decode() for name in wheel.namelist()]
     for solution in (REPOSITORY / "solutions").glob("*.py"):
@@ -106,7 +112,8 @@ def test_every_direct_dependency_is_pinned_in_the_constraints():
     "arguments",
     [
         ["--help"],
-        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new")),
+        ["pages", "--help"],
+        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new", "lab")),
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]):

@@ -1,5 +1,6 @@
 """What a public test tells when it fails: the learner's call, the words, the learner's line, the sentence's key."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,25 @@ def test_whatever_comes_back_the_test_fails_with_words(tried, returned):
 
     assert check.message
     assert check.counterexample == "half([2., 4.])"
+
+
+def test_a_small_failure_is_drawn_with_the_names_of_its_axes(tmp_path):
+    (tmp_path / "public_tests").mkdir()
+    shutil.copy(PUBLIC_TESTS / "test_causal_mask.py", tmp_path / "public_tests")
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    (tmp_path / "causal_mask.py").write_text(
+        "import numpy as np\n\ndef causal_mask(n_queries, n_keys=None):\n"
+        "    n_keys = n_queries if n_keys is None else n_keys\n"
+        "    return np.tril(np.ones((n_queries, n_keys), bool))\n"
+    )
+    result = run_public_tests(tmp_path, "causal_mask", 60, course=COURSE.root / "course.toml")
+    check = next(check for check in result.checks if check.figures)
+
+    assert check.counterexample == "causal_mask(2, 5)"
+    came_back, right = check.figures
+    assert (came_back.title, came_back.kind, came_back.rows, came_back.columns) == ("came back", "mask", "query", "key")
+    assert came_back.cells == [list("10000"), list("11000")]
+    assert right.cells == [list("11110"), list("11111")]
 
 
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)

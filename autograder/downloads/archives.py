@@ -26,12 +26,13 @@ from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.nodes import (
     DEEPEST_FOLDER,
     LARGEST_ARCHIVE,
-    LARGEST_MODULE,
     MIB,
     File,
     Kind,
     Node,
+    is_module_or_notebook,
     is_passed_over,
+    limit_of,
     too_much,
 )
 from autograder.language import Phrase, said_by, say
@@ -227,11 +228,11 @@ def _require_harmless(entries: list[zipfile.ZipInfo], n_packed: int) -> None:
     for entry in entries:
         if objection := _objection(entry):
             raise UnreadableError(say("holds {objection}", objection=objection))
-    if growth := too_much(sum(entry.file_size for entry in entries), n_packed):
+    if growth := too_much([(entry.filename, entry.file_size) for entry in entries], n_packed):
         raise UnreadableError(growth)
     names = [_name_in(entry) for entry in entries]
     nested = [name for name in names if name.casefold().endswith(".zip") and _is_wanted(name)]
-    if nested and not any(name.endswith(".py") for name in names):
+    if nested and not any(map(is_module_or_notebook, names)):
         raise UnreadableError(say("holds another archive ({name}), which is not opened", name=nested[0]))
 
 
@@ -271,12 +272,9 @@ def _is_wanted(name: str) -> bool:
 
 def _module_in(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, archive_name: str) -> bytes:
     try:
-        return _unpacked(
-            archive,
-            entry,
-            say("{archive} is broken at {name}", archive=archive_name, name=_name_in(entry)),
-            LARGEST_MODULE,
-        )
+        name = _name_in(entry)
+        place = say("{archive} is broken at {name}", archive=archive_name, name=name)
+        return _unpacked(archive, entry, place, limit_of(name))
     except UnreadableError as error:
         raise UnreadableError(say("{name} {trouble}", name=_name_in(entry), trouble=said_by(error))) from None
 

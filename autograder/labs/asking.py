@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from autograder.labs.errors import LabError
@@ -70,7 +71,8 @@ class Asked:
         try:
             kept = self._record(value)
         except LabError as error:
-            told.value = error.line
+            # It quotes what was typed, and this is HTML.
+            told.value = escape(error.line)
             return
         told.value = self._status(kept)
         if kept.opened:
@@ -140,8 +142,8 @@ def _row_entry(ipywidgets: Any, question: Row, value: Any, language: str) -> tup
     total = ipywidgets.Label()
 
     def tell_sum(_: object = None) -> None:
-        drawn_sum = round(sum(slider.value for slider in sliders), 2)
-        total.value = say("row sum: {total}", total=drawn_sum).in_(language)
+        drawn = shown(sum(slider.value for slider in sliders))
+        total.value = say("row sum: {total}", total=drawn).in_(language)
 
     for slider in sliders:
         slider.observe(tell_sum, "value")

@@ -45,7 +45,7 @@ def draw_lines(
         _scale(axes, x, log_x, log_y)
         axes.set(xlabel=x_label, ylabel=y_label, title=title)
         axes.grid(True, which="major", color="#dddddd")
-        axes.legend(frameon=False, fontsize=9)
+        _legend(figure, len(lines))
         words = _line_words(x, lines, x_label, title, language)
         return Picture(_svg(figure, words), words)
 
@@ -66,7 +66,7 @@ def draw_bars(
         axes.set_xticks(range(len(names)), names)
         axes.set(ylabel=y_label, title=title)
         axes.margins(y=0.15)
-        axes.legend(frameon=False, fontsize=9)
+        _legend(figure, len(groups))
         words = _bar_words(names, groups, title, language)
         return Picture(_svg(figure, words), words)
 
@@ -88,6 +88,11 @@ def _figure() -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     return figure, figure.subplots()
+
+
+def _legend(figure: Figure, entries: int) -> None:
+    """Name the lines below the axes, where no number can be under the names."""
+    figure.legend(loc="outside lower center", ncols=min(entries, 2), frameon=False, fontsize=9)
 
 
 def _scale(axes: Axes, x: Sequence[float], log_x: bool, log_y: bool) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Runs of one length: so many, or as many as begin in this time.
 REPEATS = 5
-SECONDS = 1.0
+SECONDS = 0.5
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,9 @@ class AttentionState:
         scores = self.query @ self.key.T / math.sqrt(self.query.shape[-1])
         return np.asarray(self._softmax(np.where(self.allowed, scores, -np.inf), temperature=self.temperature))
 
-    def picture(self, language: str) -> Picture:
+    def picture(self, weights: NDArray[np.float64], language: str) -> Picture:
         """Draw the weights, with the last row as bars."""
-        return draw_heat_map(self.weights(), language, allowed=self.allowed, bars=True)
+        return draw_heat_map(weights, language, allowed=self.allowed, bars=True)
 
 
 class Explorer:
@@ -52,7 +52,7 @@ class Explorer:
         self._form: Any = None
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        picture = self.state.picture(self.language)
+        picture = self.state.picture(self.state.weights(), self.language)
         bundle = {"text/plain": picture.words, "text/html": picture.svg}
         if (form := self.form()) is None:
             return bundle
@@ -92,8 +92,9 @@ class _Form:
         if self._quiet:
             return
         try:
-            self._picture.value = self._state.picture(self._language).svg
-            row = self._state.weights()[-1] @ self._state.value
+            weights = self._state.weights()
+            self._picture.value = self._state.picture(weights, self._language).svg
+            row = weights[-1] @ self._state.value
         except Exception as error:  # a learner's softmax may raise anything
             line = self._said(say("softmax raised {kind}: {error}", kind=type(error).__name__, error=error))
             self._picture.value = Notice((line,), "missed").html()
@@ -102,7 +103,12 @@ class _Form:
         self._output.value = self._said(say("Output of the last query: {row}", row=shown_row(row)))
 
     def _causal_switch(self) -> Any:
-        switch = self._ipywidgets.Checkbox(value=True, description=self._said(say("causal mask")), indent=False)
+        switch = self._ipywidgets.Checkbox(
+            value=True,
+            description=self._said(say("causal mask")),
+            indent=False,
+            layout=self._ipywidgets.Layout(width="180px"),
+        )
         switch.observe(self._set_causal, "value")
         return switch
 
@@ -110,6 +116,7 @@ class _Form:
         slider = self._ipywidgets.FloatLogSlider(
             value=1.0, base=10, min=-1, max=2, step=0.05, readout_format=".2f",
             description=self._said(say("temperature")), layout=self._ipywidgets.Layout(width="420px"),
+            style={"description_width": "initial"},
         )  # fmt: skip
         slider.observe(self._set_temperature, "value")
         return slider

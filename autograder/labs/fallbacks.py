@@ -1,7 +1,7 @@
 """The pictures that stand in the text of a lab, for whoever reads it without a kernel.
 
 Their numbers are written down here, so that a picture is the same wherever it is made; a test runs the notebooks and
-compares. The times are those of one run on two virtual cores.
+compares. The times are those of one run on two virtual cores that had other work to do as well.
 """
 
 from __future__ import annotations

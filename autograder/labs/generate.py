@@ -62,7 +62,7 @@ def notebook_text(source: str) -> str:
     for cell in notebook.cells:
         cell["id"] = _cell_id(cell, seen)
         cell["metadata"] = {}
-    written: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
+    written: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
     return written + "\n"
 
 

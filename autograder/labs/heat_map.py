@@ -46,7 +46,8 @@ def draw_heat_map(
     rows = list(queries or map(str, range(n_queries)))
     columns = list(keys or map(str, range(n_keys)))
     size = _cell_size(n_keys)
-    width, below = _LEFT + n_keys * size + _EDGE, _TOP + n_queries * size
+    width = max(_LEFT + n_keys * size + _EDGE, _width_of(title))
+    below = _TOP + n_queries * size
     parts = [
         _title(title, width),
         _axes(language, n_queries, n_keys, size, rows, columns),
@@ -62,6 +63,11 @@ def draw_heat_map(
 
 def _cell_size(n_keys: int) -> int:
     return 46 if n_keys <= 8 else 34 if n_keys <= LARGEST_WITH_NUMBERS else max(3, 540 // n_keys)
+
+
+def _width_of(title: str) -> int:
+    """Give the pixels that a title may take: a Han character is wider than a Latin letter."""
+    return round(sum(13 if ord(letter) > 0x2E7F else 8 for letter in title)) + 12
 
 
 def _svg(parts: list[str], width: int, height: int, table: NDArray[np.float64], words: str) -> str:

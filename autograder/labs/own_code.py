@@ -90,9 +90,9 @@ def _failing(folder: Path, exercise: str, name: str) -> Phrase | None:
         return None
     failed = sum(check.outcome != "passed" for check in result.checks)
     if not failed:
-        first = result.reason.splitlines()[0] if result.reason else ""
+        *_, last = ["", *result.reason.splitlines()]
         return say("{name}: a library's, since the public tests of yours could not be run ({why}).",
-                   name=name, why=first)  # fmt: skip
+                   name=name, why=last)  # fmt: skip
     return say_many("{name}: a library's, until yours passes its public tests ({count} fails now).",
                     "{name}: a library's, until yours passes its public tests ({count} fail now).",
                     failed, name=name)  # fmt: skip

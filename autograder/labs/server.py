@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,7 +21,13 @@ def open_labs(exercises: Path, language: str, options: Sequence[str] = ()) -> in
     """
     require_labs(exercises, language)
     require_jupyterlab(language)
-    return subprocess.run(command(exercises, language, options), check=False).returncode
+    process = subprocess.Popen(command(exercises, language, options))
+    # Ctrl-C is JupyterLab's to answer: it asks whether it is meant, and ends its kernels.
+    answered = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, answered)
 
 
 def labs_folder(chosen: Path | None, exercises: Path) -> Path:
@@ -34,6 +41,9 @@ def command(exercises: Path, language: str, options: Sequence[str]) -> list[str]
     opened = [
         f"--ServerApp.root_dir={exercises.resolve()}",
         f"--LabApp.default_url=/lab/tree/labs/{language}",
+        # Nothing that is done here is for anybody else to know.
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.news_url=None",
     ]
     return [sys.executable, "-m", "jupyterlab", *opened, *options]
 

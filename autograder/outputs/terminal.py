@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich import box
@@ -17,7 +18,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.language import ENGLISH, Phrase, Reader, say, say_many
 from autograder.outputs.grid import Grids, differing, drawn
@@ -25,8 +25,12 @@ from autograder.outputs.text import attributed, n_done, number, visible, visible
 from autograder.outputs.wrapping import has_wide, wrapped
 from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
-from autograder.roster import Attendance
-from autograder.submission import Found, Submission
+
+if TYPE_CHECKING:
+    # What grades a class is not loaded to show a check to its learner.
+    from autograder.batch import Batch
+    from autograder.roster import Attendance
+    from autograder.submission import Found
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -109,6 +113,8 @@ def _show_attendance(console: Console, attendance: Attendance | None) -> None:
 
 def _show_notes(console: Console, found: Found) -> None:
     """Say what was chosen among files and attempts, for as many submissions as one can still read."""
+    from autograder.submission import Submission
+
     notes = [(each.id, note) for each in found.submissions if isinstance(each, Submission) for note in each.notes]
     for id, note in notes[:MOST_NOTES]:
         console.print(Text(f"{visible(id)}: {_cut(visible(note), LONGEST_NOTE)}"))

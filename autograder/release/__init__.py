@@ -3,7 +3,6 @@
 from autograder.release.stubs import (
     BEGIN,
     END,
-    SPARE_STUBS,
     ReleaseError,
     made_stub,
     stub_text,
@@ -11,4 +10,4 @@ from autograder.release.stubs import (
     write_stubs,
 )
 
-__all__ = ["BEGIN", "END", "SPARE_STUBS", "ReleaseError", "made_stub", "stub_text", "without_markers", "write_stubs"]
+__all__ = ["BEGIN", "END", "ReleaseError", "made_stub", "stub_text", "without_markers", "write_stubs"]

@@ -15,13 +15,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from autograder.course import FILE_NAME, LANGUAGES, Course
+from autograder.course import FILE_NAME, LANGUAGES, SPARE_STUBS, Course
 from autograder.release.hidden import hidden_passages
 from autograder.release.leaks import LeakCheck
 from autograder.release.learner_course import learner_course
 from autograder.release.manifest import MANIFEST, manifest_of
 from autograder.release.readme import readme_name, readme_text
-from autograder.release.stubs import SPARE_STUBS, ReleaseError, made_stub
+from autograder.release.stubs import ReleaseError, made_stub
 from autograder.release.wheel import KIT, built_wheel
 from autograder.release.writing import insist_on_a_free_file, insist_on_a_free_folder, write_folder, write_zip
 

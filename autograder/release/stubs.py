@@ -21,8 +21,6 @@ from autograder.course import Course, Exercise
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
-# Where a bundle brings the stubs once more, for learners to begin anew.
-SPARE_STUBS = "stubs"
 
 
 class ReleaseError(Exception):

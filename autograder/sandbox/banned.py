@@ -190,7 +190,9 @@ class Watch:
             # That a kernel is replaced is what is wanted here.
             warnings.simplefilter("ignore")
             kernels, names = torch_kernels(), torch_names()
-            for name in dict.fromkeys(name for form in matching(self._last_names, names) for name in names[form]):
+            for name in dict.fromkeys(
+                name for form in matching(self._last_names, torch_lines()) for name in names[form]
+            ):
                 self._close(library, name, kernels[name])
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
@@ -329,12 +331,22 @@ def torch_names() -> dict[str, list[str]]:
     return found
 
 
-def matching(patterns: Iterable[str], names: Iterable[str]) -> Iterator[str]:
-    """Give the names that match one of the patterns, as `fnmatchcase` does it.
+@functools.cache
+def torch_lines() -> str:
+    """Give the keys of `torch_names` as `lines_of` writes them: made before a fork, since it touches each of them."""
+    return lines_of(torch_names())
 
-    The names are searched in one text for what a pattern has of plain letters: one by one it takes as long as a fork.
+
+def lines_of(names: Iterable[str]) -> str:
+    """Give a text with a line for each name, and an end of line before the first one."""
+    return "\n".join(("", *names, ""))
+
+
+def matching(patterns: Iterable[str], text: str) -> Iterator[str]:
+    """Give the names of `lines_of` that match one of the patterns, as `fnmatchcase` does it.
+
+    The text is searched for what a pattern has of plain letters: name by name it takes as long as a fork.
     """
-    text = "\n".join(("", *names, ""))
     for pattern in patterns:
         piece, start = plain_piece(pattern), 0
         while (found := text.find(piece, start)) >= 0:

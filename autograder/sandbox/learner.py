@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from autograder.language import Phrase, recognised, say
+from autograder.notebooks.places import place_of
 from autograder.sandbox import wire
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
@@ -52,9 +53,13 @@ class Interrupted(SandboxError):
 
 
 class LearnerException(Exception):
-    """An exception raised by the learner's code; every one is also of the built-in type of that name."""
+    """An exception raised by the learner's code; every one is also of the built-in type of that name.
+
+    `source` is that of the module, in which the lines of the `frames` are counted.
+    """
 
     name: str = ""
+    source: bytes = b""
     message: str = ""
     frames: tuple[Frame, ...] = ()
 
@@ -257,7 +262,7 @@ class Learner:
         )
         scanned, _ = self._ask(request, blobs)
         if isinstance(scanned, wire.Raised):
-            raise _as_exception(scanned)
+            raise _as_exception(scanned, self._module.source)
         if isinstance(scanned, wire.Scanned):
             self._note(scanned.violations)
         loaded, _ = self._hear(time.monotonic())
@@ -426,8 +431,9 @@ class Learner:
         if reply.builtin == "SystemExit":
             self.close()
             said = say("the code called {name} instead of returning", name=reply.name)
-            return Exited(at_line(said, reply.frames[-1]) if reply.frames else said)
-        return _as_exception(reply)
+            source = self._module.source
+            return Exited(at_line(said, reply.frames[-1], source) if reply.frames else said)
+        return _as_exception(reply, self._module.source)
 
     def _remember(self, facts: Facts) -> None:
         self.last = facts
@@ -584,8 +590,8 @@ class RemoteModule:
             raise Crashed(say("the process that held this module has ended"))
 
 
-def _as_exception(reply: wire.Raised) -> LearnerException:
-    """Make an exception that is both a LearnerException and of the named built-in type."""
+def _as_exception(reply: wire.Raised, source: bytes = b"") -> LearnerException:
+    """Make an exception that is both a LearnerException and of the named built-in type; `source` is the module's."""
     builtin = getattr(builtins, reply.builtin, None)
     if not (isinstance(builtin, type) and issubclass(builtin, Exception)):
         builtin = Exception
@@ -598,6 +604,7 @@ def _as_exception(reply: wire.Raised) -> LearnerException:
     error.message = reply.message
     error.name = reply.name
     error.frames = reply.frames
+    error.source = source
     return error
 
 
@@ -605,8 +612,11 @@ def _plain_message(error: Any) -> str:
     return str(error.message)
 
 
-def at_line(said: Phrase | str, frame: Frame) -> Phrase:
-    """Give a sentence with the line of the learner's that it is about."""
+def at_line(said: Phrase | str, frame: Frame, source: bytes = b"") -> Phrase:
+    """Give a sentence with the line of the learner's that it is about, in a notebook that of its cell."""
+    cell, line = place_of(frame.line, source)
+    if cell:
+        return say("{said} (cell {cell}, line {line}: {code})", said=said, cell=cell, line=line, code=frame.text)
     if not frame.text:
         return say("{said} (line {line})", said=said, line=frame.line)
     return say("{said} (line {line}: {code})", said=said, line=frame.line, code=frame.text)

@@ -100,6 +100,22 @@ def what_is_read(output, allowed, block_size):
     return say("not causal: query {query} may read the keys up to {last} and reads key {key} too, {where}", **facts)
 
 
+def ignored(**facts):
+    return say(
+        "block_size is ignored: the largest tensor has {found} entries with block_size={size} as with a larger one, "
+        "where {granted} are enough",
+        **facts,
+    )
+
+
+def ignored_whole(**facts):
+    return say(
+        "block_size is ignored: the largest tensor has {found} entries with block_size={size} as with a larger one "
+        "(the whole matrix of scores), where {granted} are enough",
+        **facts,
+    )
+
+
 def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
     """Compare values, then the largest tensor made; give its size in float64 numbers.
 
@@ -117,14 +133,8 @@ def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
     if found <= granted:
         return found
     if found == earlier:
-        said = say(
-            "block_size is ignored: the largest tensor has {found} entries with block_size={size} "
-            "as with a larger one, where {granted} are enough",
-            found=found,
-            size=block_size,
-            granted=granted,
-        )
-        raise Difference(say("{said} (it is the whole matrix of scores)", said=said) if found == whole else said)
+        facts = {"found": found, "size": block_size, "granted": granted}
+        raise Difference(ignored_whole(**facts) if found == whole else ignored(**facts))
     what = say("the whole matrix of scores or more") if found >= whole else say("more than one tile")
     what = say("a boolean mask of the whole matrix") if found == whole // 8 else what
     said = say(

@@ -71,9 +71,9 @@ def try_bundle(archive: Path, folder: Path) -> None:
         learner.writes(f"{name}.py", (REPOSITORY / "solutions" / f"{name}.py").read_text(encoding="utf-8"))
     learner.types(".venv/bin/attend check softmax", sees="softmax  11 of 11 checks passed")
     learner.types("../.venv/bin/attend check softmax attention", sees="2 of 2 exercises done", within="exercises")
-    learner.types("LANG=zh_CN.UTF-8 .venv/bin/attend check softmax", sees="softmax.*11")
+    learner.types("LC_ALL=zh_CN.UTF-8 .venv/bin/attend check softmax", sees="softmax  11 项检查")
     learner.types("../.venv/bin/python -m pytest -q public_tests/test_softmax.py", sees="11 passed", within="exercises")
-    learner.types(".venv/bin/attend", sees="(?s)1 of 5|2 of 5 exercises done")
+    learner.types(".venv/bin/attend", sees="2 of 5 exercises done")
     learner.types(".venv/bin/attend reset softmax", sees="is the stub again")
     assert (unpacked / "exercises" / "softmax.py").read_text(encoding="utf-8") == stub
 

@@ -137,7 +137,7 @@ def test_names_that_match_are_found_at_once_as_one_by_one():
         "a*b*c",
     ):
         one_by_one = [name for name in names if fnmatchcase(name, pattern)]
-        assert list(banned.matching([pattern], names)) == one_by_one, pattern
+        assert list(banned.matching([pattern], banned.lines_of(names))) == one_by_one, pattern
 
 
 def seen_in(learner, *arguments):

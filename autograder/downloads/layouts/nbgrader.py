@@ -15,7 +15,7 @@ from autograder.downloads.layouts.folders import hand_in
 from autograder.downloads.layouts.layout import Grouped, Layout, most
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.modules import HandIn, Part
-from autograder.downloads.nodes import Kind, Node, files_in, holds, is_passed_over
+from autograder.downloads.nodes import Kind, Node, files_in, holds, is_passed_over, names_of
 from autograder.downloads.times import parse_time
 from autograder.language import said_by
 
@@ -39,7 +39,7 @@ def _recognises(top: Node, exercises: Sequence[str]) -> bool:
 
 
 def _holds_module(folder: Node, exercises: Sequence[str]) -> bool:
-    names = {f"{exercise}.py" for exercise in exercises}
+    names = names_of(exercises)
     return any(child.name in names for child in folder.listed())
 
 
@@ -74,7 +74,7 @@ def _assignment(works: dict[tuple[str, str], Node], exercises: Sequence[str], ch
 
 
 def _is_ours(work: Node, exercises: Sequence[str]) -> bool:
-    names = {f"{exercise}.py" for exercise in exercises}
+    names = names_of(exercises)
     try:
         return any(file.last_name in names for file in files_in(work))
     except SubmissionError:

@@ -114,8 +114,7 @@ lab.compare("times_smaller", 0.25 / (0.99 * 0.01))
 lab.needs("times_smaller")
 
 q = rng.normal(size=(4000, 64))
-print(
-    "keys that are independent:  variance of the scaled score",
-    ((q * rng.normal(size=q.shape)).sum(-1) / 8).var().round(2),
-)
-print("keys that equal the query:  mean of the scaled score    ", ((q * q).sum(-1) / 8).mean().round(2))
+independent = (q * rng.normal(size=q.shape)).sum(-1) / 8
+matching = (q * q).sum(-1) / 8
+print("keys that are independent:  variance of the scaled score", independent.var().round(2))
+print("keys that equal the query:  mean of the scaled score    ", matching.mean().round(2))

@@ -79,7 +79,7 @@ lab.compare("time", at[4096].seconds / at[1024].seconds)
 # slowly: that also depends on the batch, on memory traffic, on the kernel, and on everything in a model that is not
 # attention.
 #
-# On a machine with two virtual cores one run looked like this; yours will differ:
+# On two virtual cores that had other work to do as well, one run looked like this; yours will differ:
 #
 # ![Entries, bytes and milliseconds against T, both axes logarithmic: entries and bytes are straight lines of slope 2, the time is not straight](figures/costs.svg)
 #

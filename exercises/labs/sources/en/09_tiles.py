@@ -88,9 +88,8 @@ with torch.inference_mode():
     }
 for size, difference in differences.items():
     print(f"block_size {size:>5}: largest difference {difference:.1e}")
-print(
-    f"(the output itself is up to {whole.abs().max():.2f}, and float32 resolves about {torch.finfo(torch.float32).eps:.1e} of it)"
-)
+resolution = torch.finfo(torch.float32).eps
+print(f"(the output itself is up to {whole.abs().max():.2f}, and float32 resolves about {resolution:.1e} of it)")
 lab.compare("same", "a" if max(differences.values()) < 1e-5 else "b" if differences[128] < 0.01 else "c")
 lab.compare("entries", length * length / (length * block_size))
 

@@ -106,5 +106,5 @@ lab.needs("times_smaller")
 q = rng.normal(size=(4000, 64))
 independent = (q * rng.normal(size=q.shape)).sum(-1) / 8
 matching = (q * q).sum(-1) / 8
-print("key 与查询独立：缩放后分数的方差", independent.var().round(2))
-print("key 等于查询：  缩放后分数的均值", matching.mean().round(2))
+print("key 与查询独立时，缩放后分数的方差", independent.var().round(2))
+print("key 等于查询时，缩放后分数的均值", matching.mean().round(2))
