@@ -9,7 +9,7 @@ from urllib.parse import quote
 from autograder.course import Course
 from autograder.language import Phrase, say, say_many
 from autograder.outputs.html.class_page import FEEDBACK, Link, percent
-from autograder.outputs.html.exercise import visible_source
+from autograder.outputs.html.code import visible_source
 from autograder.outputs.html.rendering import render_page
 from autograder.outputs.text import visible
 from autograder.report import report_name
