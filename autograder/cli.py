@@ -40,6 +40,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
+        "autograder.similar.SimilarError",
         "autograder.notebooks.NotebookError",
         "autograder.session.SessionError",
     ]
@@ -95,7 +96,7 @@ def grade(
     ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
-    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner, and one of the class.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -105,9 +106,7 @@ def grade(
     """
     if scheduler and jobs is not None:
         raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
-    raise typer.Exit(
-        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
-    )
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
 
 
 @app.command()
@@ -116,10 +115,44 @@ def pages(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
     ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
+    ] = None,
     course: CoursePath = None,
 ) -> None:
-    """Make the learners' pages of feedback from the reports of a class, without grading again."""
-    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
+    """Make the learners' pages of feedback and that of the class from the reports, without grading again."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    raise typer.Exit(0 if _make_pages(out, _course(course), language, learners) else 2)
+
+
+@app.command()
+def similar(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of submissions that was graded.")],
+    out: Annotated[Path, typer.Option(help="The folder that similar.html is written to.")] = Path("grades"),
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="How PATH is laid out, where that is not recognised.")
+    ] = "",
+    language: Language = "",
+    course: CoursePath = None,
+) -> None:
+    """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
+    from autograder.class_page import make_similar_page
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.similar import find_similar
+    from autograder.submission import Submission, find_submissions
+
+    loaded = _course(course)
+    reader = Reader(chosen_language(language, loaded.languages))
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    typer.echo(visible(found.said))
+    likeness = find_similar([each for each in found.submissions if isinstance(each, Submission)], loaded)
+    page = make_similar_page(out, likeness, loaded, reader.language)
+    count = len(likeness.pairs)
+    told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
+    typer.echo(visible(reader.read(told)))
 
 
 @app.command()
@@ -477,13 +510,14 @@ def _grade(
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
     if pages and batch.reports:
-        _make_pages(out, loaded)
+        _make_pages(out, loaded, "", learners or ())
     return batch.exit_status
 
 
-def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+def _make_pages(out: Path, course: Course, language: str, roster: Sequence[Learner]) -> bool:
     """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
-    from autograder.language import Reader, chosen_language, say_many
+    from autograder.class_page import make_class_page
+    from autograder.language import Reader, chosen_language, say, say_many
     from autograder.outputs.text import visible
     from autograder.pages import make_pages
 
@@ -497,8 +531,10 @@ def _make_pages(out: Path, course: Course, language: str = "") -> bool:
         folder=made.folder,
         written=made.written,
     )
+    of_class = make_class_page(out, course, chosen, roster)
     reader = Reader(chosen)
     typer.echo(visible(reader.read(counted)))
+    typer.echo(visible(reader.read(say("Class:   {file}", file=of_class))))
     _say(made.trouble, reader)
     return not made.trouble
 
