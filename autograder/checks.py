@@ -17,14 +17,20 @@ import numpy as np
 import pytest
 
 from autograder.compare import Difference, SuiteMistake, assert_close, assert_equal
+from autograder.counterexample import cut
 from autograder.examples import Examples
+from autograder.language import Phrase, recognised, say
 from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
     "DESK", "SERVED", "SERVINGS", "Desk", "Difference", "Examples", "SuiteMistake", "assert_close", "assert_equal",
-    "assert_unshared", "assert_untouched", "exercise_of", "hint", "points", "promise", "raises", "seen_in",
-    "served_with", "stays",
+    "assert_no_runtime_warning", "assert_unshared", "assert_untouched", "exercise_of", "hint", "insist", "points",
+    "promise", "raises", "say", "seen_in", "served_with", "stays",
 ]  # fmt: skip
+
+# What the learner's process calls an array that has no name of its own.
+UNNAMED = (say("an earlier result"), say("argument {position}"))
+MOST_NAMED = 8
 
 MARKERS = {
     "points": "points(n): what the check is worth",
@@ -78,13 +84,42 @@ def stays(why: str) -> pytest.MarkDecorator:
 def assert_untouched(learner: Learner) -> None:
     """The last call must have left its arguments as they were."""
     if learner.last.modified:
-        raise Difference(f"the call changed its argument {' and '.join(learner.last.modified)}")
+        raise Difference(say("the call changed its argument {names}", names=_listed(learner.last.modified)))
 
 
 def assert_unshared(learner: Learner) -> None:
     """The result of the last call must share no memory with its arguments or with an earlier result."""
     if learner.last.shared:
-        raise Difference(f"the result shares memory with {' and '.join(learner.last.shared)}")
+        raise Difference(say("the result shares memory with {names}", names=_listed(learner.last.shared)))
+
+
+def assert_no_runtime_warning(learner: Learner) -> None:
+    """The last call must not have warned of what its arithmetic made."""
+    found = [message for category, message in learner.last.warnings if category == "RuntimeWarning"]
+    if found:
+        raise Difference(say("the call caused a RuntimeWarning: {message}", message=found[0]))
+
+
+def insist(holds: object, said: Phrase | str) -> None:
+    """Let the check fail with a sentence for the learner unless something holds.
+
+    Where an `assert` has a message it can only be read in English; what is said with `say` is translated.
+    """
+    if not holds:
+        raise Difference(said)
+
+
+def _listed(names: Sequence[str]) -> str | Phrase:
+    """Give names as a list in which each of them holds: "x, y and z"."""
+    # A process that lies may name any number of them.
+    *others, last = (recognised(cut(name), UNNAMED) for name in names[:MOST_NAMED])
+    return say("{first} and {last}", first=_enumerated(others), last=last) if others else last
+
+
+def _enumerated(names: Sequence[str | Phrase]) -> str | Phrase:
+    """Give names one after the other."""
+    *others, last = names
+    return say("{name}, {next}", name=_enumerated(others), next=last) if others else last
 
 
 class raises:  # noqa: N801  (reads like pytest.raises)
@@ -101,20 +136,29 @@ class raises:  # noqa: N801  (reads like pytest.raises)
         """Judge what was raised."""
         wanted = self._kind.__name__
         if error is None or isinstance(error, UnfitResult):
-            raise Difference(f"a {wanted} should be raised, but a value came back")
+            raise Difference(say("a {wanted} should be raised, but a value came back", wanted=wanted))
         if not isinstance(error, LearnerException):
             return False
-        if error.name == "NotImplementedError":
+        if error.name in ("NotImplementedError", "NotDefined"):
             # Not written yet: that says more than what should have been raised.
             return False
-        if error.name == "NotDefined":
-            raise Difference(str(error))
+        said_there = cut(str(error))
         if not isinstance(error, self._kind):
-            raise Difference(f"a {wanted} should be raised, not {error.name}: {error}")
+            facts = {"wanted": wanted, "name": error.name, "message": said_there}
+            raise Difference(say("a {wanted} should be raised, not {name}: {message}", **facts))
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)) for name in self._naming):
-            names = " or ".join(self._naming)
-            raise Difference(f"the message of the {wanted} should name {names}; it says: {error}")
+            said = say(
+                "the message of the {wanted} should name {names}; it says: {message}",
+                wanted=wanted,
+                names=self._named(),
+                message=said_there,
+            )
+            raise Difference(said)
         return True
+
+    def _named(self) -> str | Phrase:
+        *others, last = self._naming
+        return say("{first} or {last}", first=_enumerated(others), last=last) if others else last
 
 
 def exercise_of(path: Path) -> str:

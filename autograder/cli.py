@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from io import TextIOWrapper
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.course import Course
+    from autograder.language import Phrase, Reader
     from autograder.roster import Learner
 
 # By name, since importing what raises them is what a command that fails early has not done.
@@ -24,7 +27,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
-        "autograder.release.ReleaseError",
+        "autograder.cluster.ClusterError",
+        "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
@@ -33,7 +37,11 @@ KNOWN_ERRORS = frozenset(
         "autograder.hints.HintError",
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
+        "autograder.watch.WatchError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
+        "autograder.notebooks.NotebookError",
+        "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
@@ -48,6 +56,9 @@ Database = Annotated[
 ]
 LearnerFolder = Annotated[Path | None, typer.Option("--in", metavar="DIR", help="Where your modules are.")]
 OneExercise = Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, which is that of its module.")]
+Language = Annotated[
+    str, typer.Option("--lang", metavar="en|zh", help="In which language.", show_default="that of your system")
+]
 Trust = Annotated[bool, typer.Option("--trust", help="Grade also where a layer of the jail is missing.")]
 
 Jobs = Annotated[int | None, typer.Option("--jobs", min=1, help="Processes at once.", show_default="all cores")]
@@ -56,13 +67,15 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback(invoke_without_command=True)
-def attend(context: typer.Context) -> None:
+def attend(context: typer.Context, language: Language = "") -> None:
     """Attention by hand: write softmax, masks and attention yourself, and be told what is wrong.
 
     Without a command: the course at a glance, and what to do next.
     """
     if context.invoked_subcommand is None:
-        _show_course()
+        _show_course(language)
+    elif language:
+        context.default_map = {context.invoked_subcommand: {"language": language}}
 
 
 @app.command()
@@ -77,8 +90,12 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="URL", help="A Dask scheduler, whose workers grade: tcp://host:port or tls://.")
+    ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -86,7 +103,23 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook))
+    if scheduler and jobs is not None:
+        raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
+    raise typer.Exit(
+        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
+    )
+
+
+@app.command()
+def pages(
+    out: Annotated[Path, typer.Option(help="The folder that holds the reports.")] = Path("grades"),
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
+    ] = "",
+    course: CoursePath = None,
+) -> None:
+    """Make the learners' pages of feedback from the reports of a class, without grading again."""
+    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
 
 
 @app.command()
@@ -108,26 +141,45 @@ def gradebook(
 @app.command()
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for other programs.")] = False,
+    watched: Annotated[bool, typer.Option("--watch", help="Check again whatever is saved, until you quit.")] = False,
+    language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
+    if as_json and watched:
+        raise typer.BadParameter("--json prints one document and --watch goes on: choose one of them")
+    from autograder.language import chosen_language, say
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
 
     loaded = _course(course)
+    reader = loaded.reader(chosen_language(language, loaded.languages))
     chosen = [loaded.exercise(name) for name in exercises or [exercise.name for exercise in loaded.exercises]]
     tried = learner_folder(folder, loaded)
     if folder is None and tried != Path.cwd():
-        typer.echo(f"the modules in {tried}:", err=True)
+        _say([say("the modules in {folder}:", folder=tried)], reader)
+    sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
+    if watched:
+        from autograder.outputs.watch import WatchView
+        from autograder.watch import watch
+
+        watch(tried, chosen, loaded, WatchView(_console(), loaded, reader, sentence_of))
+        return
     # Taken first: a module saved during the check is not what was checked.
     digests = digests_of(tried, [exercise.name for exercise in chosen])
     results = check(tried, chosen, loaded)
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
-    show_check(_console(), results, loaded.feedback, lambda hint: contract_sentence(hint, loaded))
-    _say(said)
+    if as_json:
+        from autograder.outputs.check_json import to_json
+
+        print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
+    else:
+        show_check(_console(), results, loaded.feedback, sentence_of, reader)
+    _say(said, reader)
     needed = [result for result in results if exercises or not result.bonus]
     raise typer.Exit(0 if all(result.passed for result in needed) else 1)
 
@@ -135,55 +187,83 @@ def check(
 @app.command()
 def hint(
     exercise: OneExercise,
-    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    language: Language = "",
     again: Annotated[bool, typer.Option("--again", help="Show those you have seen already.")] = False,
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Get a hint when you are stuck: one at a time, from a first idea on, and never the code."""
     from autograder.hints import next_hint, read_hints, seen_hints
+    from autograder.language import Reader, chosen_language
     from autograder.outputs.hints import show_hints
     from autograder.practice import learner_folder
 
     loaded = _course(course)
-    hints = read_hints(loaded.exercise(exercise), loaded, language)
+    spoken = chosen_language(language, loaded.languages)
+    hints = read_hints(loaded.exercise(exercise), loaded, spoken)
     shown = (seen_hints if again else next_hint)(exercise, hints, learner_folder(folder, loaded))
-    show_hints(_console(), shown, language or loaded.languages[0], again=again)
-    _say(shown.said)
+    show_hints(_console(), shown, spoken, again=again)
+    _say(shown.said, Reader(spoken))
 
 
 @app.command()
-def reset(exercise: OneExercise, folder: LearnerFolder = None, course: CoursePath = None) -> None:
+def reset(
+    exercise: OneExercise, language: Language = "", folder: LearnerFolder = None, course: CoursePath = None
+) -> None:
     """Begin an exercise anew: put its stub back, and keep what you have written beside it."""
+    from autograder.language import chosen_language, say
     from autograder.practice import learner_folder
     from autograder.reset import reset
 
     loaded = _course(course)
+    spoken = chosen_language(language, loaded.languages)
     put = reset(loaded.exercise(exercise), learner_folder(folder, loaded), loaded)
     if put.kept:
-        typer.echo(f"{put.kept} is what you had written")
-    typer.echo(f"{put.stub} is the stub{' again' if put.changed else ' already; nothing was changed'}")
+        typer.echo(say("{file} is what you had written", file=put.kept).in_(spoken))
+    again = say("{file} is the stub again", file=put.stub)
+    already = say("{file} is the stub already; nothing was changed", file=put.stub)
+    typer.echo((again if put.changed else already).in_(spoken))
 
 
 @app.command()
 def solution(
     exercise: OneExercise,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """See the solution beside your own code, where the course's copy has solutions."""
+    from autograder.language import chosen_language, say
     from autograder.outputs.solution import show_solution
     from autograder.practice import learner_folder
     from autograder.solution import own_text, require_solution, solution_text
 
     loaded = _course(course)
+    spoken = chosen_language(language, loaded.languages)
     chosen = loaded.exercise(exercise)
     require_solution(chosen, loaded)
     own = own_text(chosen, learner_folder(folder, loaded))
-    if not yes and not typer.confirm(f"Once seen, the solution of {exercise} cannot be unseen. Show it?", err=True):
+    question = say("Once seen, the solution of {exercise} cannot be unseen. Show it?", exercise=exercise)
+    if not yes and not typer.confirm(question.in_(spoken), err=True):
         raise typer.Exit(1)
-    show_solution(_console(), exercise, own, solution_text(chosen, loaded))
+    show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
 
 
 @app.command()
@@ -199,16 +279,36 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 
 @app.command()
 def release(
+    dest: Annotated[
+        Path | None, typer.Argument(metavar="DEST", help="Where the learner's bundle goes.", show_default=False)
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Make DEST.zip, and no folder.")] = False,
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
+    ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
-    """Make what learners get from what instructors have."""
-    from autograder.release import write_stubs
+    """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
+    if dest is None and not stubs and not labs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, --stubs or --labs")
+    loaded = _course(course)
+    if stubs:
+        from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
-        typer.echo(path)
+        for path in write_stubs(loaded):
+            typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
+            typer.echo(path)
+    if dest is not None:
+        from autograder.outputs.text import visible
+        from autograder.release.bundle import release_bundle
+
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
 
 
 @app.command()
@@ -221,6 +321,25 @@ def new(
     from autograder.new import add_exercise
 
     for path in add_exercise(course or find_course(), exercise):
+        typer.echo(path)
+
+
+@app.command()
+def nbgrader(
+    folder: Annotated[Path, typer.Argument(metavar="COURSE_DIR", help="The folder that nbgrader works in.")],
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh|both", help="What notebooks are in.")] = "both",
+    config: Annotated[bool, typer.Option(help="Write nbgrader_config.py, too.")] = True,
+    course: CoursePath = None,
+) -> None:
+    """Make an nbgrader course: a source notebook for each exercise, and a configuration that grades in the jail."""
+    from autograder.language import chosen_language
+    from autograder.notebooks.course_folder import write_course_folder
+
+    loaded = _course(course)
+    if course is None:
+        _insist_on_own_course(loaded)
+    languages = loaded.languages if language == "both" else [chosen_language(language, loaded.languages)]
+    for path in write_course_folder(folder, loaded, languages, config=config):
         typer.echo(path)
 
 
@@ -285,21 +404,32 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        if not (message := _known(error)):
+        if not (message := _known(error, arguments)):
             raise
         print(f"attend: {message}", file=sys.stderr)
         return 2
 
 
-def _known(error: Exception) -> str:
+def _known(error: Exception, arguments: Sequence[str]) -> str:
     """Give the line for an error that the user can mend, or nothing for one that is ours."""
+    from autograder.language import Reader, said_by
     from autograder.outputs.text import visible
 
     if any(f"{kind.__module__}.{kind.__qualname__}" in KNOWN_ERRORS for kind in type(error).__mro__):
-        return visible(str(error))
+        return visible(Reader(_language_of(arguments)).read(said_by(error)))
     # Typer's errors of usage come from click or from a copy of it, depending on its version.
     usage = getattr(error, "format_message", None)
     return f"{visible(usage())} (attend --help says more)" if usage else ""
+
+
+def _language_of(arguments: Sequence[str]) -> str:
+    """Give the language that was asked for, else the user's: a command may have failed before it knew its course."""
+    from autograder.course import LANGUAGES
+    from autograder.language import chosen_language
+
+    asked = [value for option, value in pairwise(arguments) if option == "--lang"]
+    asked += [argument.removeprefix("--lang=") for argument in arguments if argument.startswith("--lang=")]
+    return chosen_language(asked[-1] if asked and asked[-1] in LANGUAGES else "", LANGUAGES)
 
 
 def _grade(
@@ -313,6 +443,8 @@ def _grade(
     again: bool = False,
     db: str = "",
     gradebook: bool = True,
+    pages: bool = True,
+    scheduler: str = "",
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -326,7 +458,7 @@ def _grade(
     if course is None:
         _insist_on_own_course(loaded)
     learners = read_roster(roster) if roster else None
-    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    found = find_submissions(path, loaded.wanted, [out], layout)
     typer.echo(visible(found.said))
     with progress_bar(_console(stderr=True)) as progress:
         task = progress.add_task("grading", total=len(found.submissions))
@@ -338,12 +470,37 @@ def _grade(
             advance=lambda: progress.advance(task),
             roster=learners,
             jobs=jobs or processors(),
+            scheduler=scheduler,
             again=again,
         )
     show_batch(_console(), batch, loaded)
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
+    if pages and batch.reports:
+        _make_pages(out, loaded)
     return batch.exit_status
+
+
+def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+    """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.text import visible
+    from autograder.pages import make_pages
+
+    chosen = chosen_language(language, course.languages)
+    others = [] if language else [other for other in course.languages if other != chosen]
+    made = make_pages(out, course, [chosen, *others])
+    counted = say_many(
+        "Pages:   {folder} ({count} page, {written} of them new or changed)",
+        "Pages:   {folder} ({count} pages, {written} of them new or changed)",
+        made.written + made.kept,
+        folder=made.folder,
+        written=made.written,
+    )
+    reader = Reader(chosen)
+    typer.echo(visible(reader.read(counted)))
+    _say(made.trouble, reader)
+    return not made.trouble
 
 
 def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> None:
@@ -360,13 +517,15 @@ def _fill(out: Path, db: str, course: Course, learners: Sequence[Learner]) -> No
         typer.echo(visible(sentence))
 
 
-def _show_course() -> None:
+def _show_course(language: str) -> None:
+    from autograder.language import Reader, chosen_language
     from autograder.outputs.overview import show_overview
     from autograder.practice import learner_folder
     from autograder.progress import digests_of, read_progress
     from autograder.submission import SubmissionError
 
     loaded = _course(None)
+    spoken = chosen_language(language, loaded.languages)
     try:
         folder = learner_folder(None, loaded)
     except SubmissionError:
@@ -374,16 +533,16 @@ def _show_course() -> None:
         folder = loaded.paths.exercises
     progress, said = read_progress(folder)
     digests = digests_of(folder, [exercise.name for exercise in loaded.exercises])
-    show_overview(_console(), loaded, progress, folder, digests)
-    _say([said])
+    show_overview(_console(), loaded, progress, folder, digests, spoken)
+    _say([said] if said else [], Reader(spoken))
 
 
-def _say(lines: Sequence[str]) -> None:
+def _say(said: Sequence[Phrase], reader: Reader) -> None:
     """Tell on stderr what is no part of the answer."""
     from autograder.outputs.text import visible
 
-    for line in filter(None, lines):
-        typer.echo(visible(line), err=True)
+    for phrase in said:
+        typer.echo(visible(reader.read(phrase)), err=True)
 
 
 def _insist_on_own_course(course: Course) -> None:

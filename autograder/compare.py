@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.arrays import as_array, is_tensor
 from autograder.counterexample import DIGITS, show_numbers
+from autograder.language import Phrase, say
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 SMALLEST_STEP = {"float64": 2.0**-1074, "float32": 2.0**-149, "float16": 2.0**-24, "bfloat16": 2.0**-133}
@@ -30,9 +31,12 @@ MORE_DIGITS = (DIGITS, 9, 17)
 
 
 class Difference(AssertionError):
-    """What came back differs from what is right; both are kept for showing."""
+    """What came back differs from what is right; both are kept for showing.
 
-    def __init__(self, message: str, actual: Any = None, expected: Any = None) -> None:
+    A message that was said is shown in the language of whoever reads it, plain text as it is.
+    """
+
+    def __init__(self, message: str | Phrase, actual: Any = None, expected: Any = None) -> None:
         super().__init__(message)
         self.actual = actual
         self.expected = expected
@@ -104,13 +108,16 @@ def dtype_name(dtype: Any) -> str:
 
 
 def _compare_form(actual: Any, expected: Any, dtype: str) -> None:
-    kind = "a torch tensor" if is_tensor(expected) else "a NumPy array"
     if is_tensor(actual) != is_tensor(expected) or not (is_tensor(actual) or isinstance(actual, np.ndarray)):
-        raise Difference(f"{kind} should come back, not {_kind_of(actual)}", actual, expected)
+        wanted = say("a torch tensor") if is_tensor(expected) else say("a NumPy array")
+        said = say("{wanted} should come back, not {found}", wanted=wanted, found=_kind_of(actual))
+        raise Difference(said, actual, expected)
     if tuple(actual.shape) != tuple(expected.shape):
-        raise Difference(f"the shape is {tuple(actual.shape)}, not {tuple(expected.shape)}", actual, expected)
+        said = say("the shape is {found}, not {right}", found=tuple(actual.shape), right=tuple(expected.shape))
+        raise Difference(said, actual, expected)
     if dtype_name(actual.dtype) != dtype:
-        raise Difference(f"the dtype is {dtype_name(actual.dtype)}, not {dtype}", actual, expected)
+        said = say("the dtype is {found}, not {right}", found=dtype_name(actual.dtype), right=dtype)
+        raise Difference(said, actual, expected)
 
 
 def _compare_specials(found: np.ndarray, right: np.ndarray, actual: Any, expected: Any) -> None:
@@ -120,8 +127,11 @@ def _compare_specials(found: np.ndarray, right: np.ndarray, actual: Any, expecte
         wrong = special(found) != special(right)
         if wrong.any():
             where = _first(wrong)
-            have = f"{name} at {where}" if special(found)[where] else f"{_number(found[where])} at {where}"
-            raise Difference(f"{have}, where {_number(right[where])} is right", actual, expected)
+            have = name if special(found)[where] else _number(found[where])
+            said = say(
+                "{found} at {where}, where {right} is right", found=have, where=where, right=_number(right[where])
+            )
+            raise Difference(said, actual, expected)
 
 
 def _insist_on_a_tolerance_that_tells(right: np.ndarray, relative: float, allowed: Any, scale: Any) -> None:
@@ -133,18 +143,25 @@ def _insist_on_a_tolerance_that_tells(right: np.ndarray, relative: float, allowe
         raise SuiteMistake(f"a tolerance of {float(np.max(allowed)):.3g} says nothing about values below {largest:.3g}")
 
 
-def _describe(found: np.ndarray, right: np.ndarray, differs: np.ndarray) -> str:
+def _describe(found: np.ndarray, right: np.ndarray, differs: np.ndarray) -> Phrase:
     if right.size <= SHOWN_IN_FULL:
         have, want = _told_apart(found, right)
-        return f"returned {have}, right is {want}"
+        return say("returned {found}, right is {right}", found=have, right=want)
     where = _first(differs)
-    text = f"{int(differs.sum())} of {differs.size} entries differ, first at {where}: "
-    text += f"{_number(found[where])} instead of {_number(right[where])}"
-    if found.dtype != bool:
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(found.astype(np.float64) - right.astype(np.float64))
-            text += f"; the largest difference is {apart[differs].max():.3g}"
-    return text
+    first = say(
+        "{count} of {size} entries differ, first at {where}: {found} instead of {right}",
+        count=int(differs.sum()),
+        size=differs.size,
+        where=where,
+        found=_number(found[where]),
+        right=_number(right[where]),
+    )
+    if found.dtype == bool:
+        return first
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(found.astype(np.float64) - right.astype(np.float64))
+    largest = f"{apart[differs].max():.3g}"
+    return say("{first}; the largest difference is {largest}", first=first, largest=largest)
 
 
 def _told_apart(found: np.ndarray, right: np.ndarray) -> tuple[str, str]:
@@ -164,10 +181,10 @@ def _number(value: Any) -> str:
     return str(bool(value)) if isinstance(value, np.bool_) else f"{float(value):.6g}"
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: Any) -> Phrase | str:
     if value is None:
         return "None"
-    return "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+    return say("a NumPy array") if isinstance(value, np.ndarray) else say("a {kind}", kind=type(value).__name__)
 
 
 def _as_float64(value: Any) -> np.ndarray:

@@ -15,11 +15,15 @@ from typing import Any
 
 import msgspec
 
+from autograder.downloads.model import Wanted
+from autograder.language import Reader, read_catalogues, say
+
 FILE_NAME = "course.toml"
+SPARE_STUBS = "stubs"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
 LIBRARIES = ("numpy", "torch")
-DIFFICULTIES = {1: "easy", 2: "medium", 3: "hard"}
+DIFFICULTIES = {1: say("easy"), 2: say("medium"), 3: say("hard")}
 _TOML_KINDS = {
     "object": "a table",
     "array": "a list",
@@ -71,7 +75,12 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `functions` are the names it must define, `libraries` what it may need loaded, `banned` the dotted names (or
     patterns of them) that it may not call, `stand_ins` the Python sources that take the place of other exercises
     while this one is graded: module name -> file. `due` is when it has to be handed in, where the course's own date is
-    not meant. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and have no part in a mark.
+    not meant. `difficulty` (1 to 3) and `minutes` tell learners what to expect, and have no part in a mark. `titles`
+    are what it is called in languages other than English: language -> title.
+
+    `axes` names rows and columns (the last two axes) of arrays that are drawn, `["query", "key"]` for one. Its keys are
+    the names of parameters ("allowed"), and for what comes back those of `functions` ("causal_mask"), with a position
+    where several things do ("attention[1]" is the second one). Other arrays have a row and a column.
     """
 
     name: str
@@ -85,6 +94,8 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     due: datetime | None = None
     difficulty: int | None = None
     minutes: int | None = None
+    axes: dict[str, tuple[str, str]] = {}
+    titles: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         _require_identifiers("name", [self.name])
@@ -100,6 +111,9 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"difficulty: {self.difficulty} is no difficulty; give 1 (easy), 2 or 3 (hard)")
         if self.minutes is not None and self.minutes < 1:
             raise ValueError(f"minutes: {self.minutes} is no time to work; give 1 or more")
+        _require_axes(self.axes, self.functions)
+        if self.titles:
+            _require_one_of("titles", list(self.titles), LANGUAGES)
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,12 +132,15 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     paths: Paths = Paths()
     banned: dict[str, tuple[str, ...]] = {}
     due: datetime | None = None
+    titles: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", self.name):
             raise ValueError(f"name: {self.name!r} cannot name files; use letters, digits, '-' and '_'")
         _require_one_of("languages", self.languages, LANGUAGES)
         _require_one_of("feedback", [self.feedback], FEEDBACK)
+        if self.titles:
+            _require_one_of("titles", list(self.titles), LANGUAGES)
         _require_zone(self.due)
         _require_distinct_names(self.exercises)
         for exercise in self.exercises:
@@ -151,17 +168,40 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """The course's date, else the last one of an exercise: what a gradebook with one date per assignment keeps."""
         return self.due or max((exercise.due for exercise in self.exercises if exercise.due), default=None)
 
+    @property
+    def wanted(self) -> Wanted:
+        """The exercises as whoever reads submissions looks for them."""
+        return Wanted({exercise.name: exercise.functions for exercise in self.exercises})
+
     def exercise(self, name: str) -> Exercise:
         """The exercise of that name; CourseError lists the names when there is none."""
         for exercise in self.exercises:
             if exercise.name == name:
                 return exercise
         names = ", ".join(exercise.name for exercise in self.exercises)
-        raise CourseError(f"there is no exercise named {name!r}; the exercises are: {names}")
+        raise CourseError(
+            say("there is no exercise named {name}; the exercises are: {names}", name=repr(name), names=names)
+        )
+
+    def reader(self, language: str) -> Reader:
+        """Whoever reads this course in a language: the titles and sentences of its checks and public tests in it.
+
+        Raises LanguageError where a catalogue is broken.
+        """
+        return Reader(language, read_catalogues(self.catalogues(language), language))
+
+    def catalogues(self, language: str) -> list[Path]:
+        """Where the course's own sentences are in a language: beside its hidden suites and beside its public tests."""
+        folders = (self.paths.exercises / "public_tests", self.paths.suites)
+        return [folder / f"{language}.po" for folder in folders]
 
     def stub_of(self, exercise: Exercise) -> Path:
         """The module that learners complete."""
         return self.paths.exercises / f"{exercise.name}.py"
+
+    def spare_stub_of(self, exercise: Exercise) -> Path:
+        """The stub once more, as a bundle brings it: nobody writes in that one."""
+        return self.root / SPARE_STUBS / f"{exercise.name}.py"
 
     def solution_of(self, exercise: Exercise) -> Path:
         """The reference module; only the instructor's copy has it."""
@@ -269,7 +309,15 @@ def find_course(start: Path | None = None) -> Path:
     for folder in [start, *start.parents, _home()]:
         if (folder / FILE_NAME).is_file():
             return folder / FILE_NAME
-    raise CourseError(f"there is no {FILE_NAME} in {start} or above it; go to the folder of the course")
+    raise CourseError(
+        say("there is no {file} in {folder} or above it; go to the folder of the course", file=FILE_NAME, folder=start)
+    )
+
+
+def meant_course(named: str = "") -> "Course":
+    """The course that a path names, else the kit's own, else the nearest. Raises CourseError."""
+    own = own_course()
+    return load_course(Path(named) if named else own if own.is_file() else find_course())
 
 
 def own_course() -> Path:
@@ -297,6 +345,19 @@ def _require_identifiers(key: str, names: Iterable[str]) -> None:
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise ValueError(f"{key}: {name!r} is no Python name; use letters, digits and '_'")
+
+
+def _require_axes(axes: dict[str, tuple[str, str]], functions: Sequence[str]) -> None:
+    for key, names in axes.items():
+        result = re.fullmatch(r"(.+)\[(?:0|[1-9][0-9]*)\]", key, re.DOTALL)
+        if result and result[1] not in functions:
+            raise ValueError(f"axes.{key}: {result[1]!r} is none of the functions; they are: {', '.join(functions)}")
+        if not result and not key.isidentifier():
+            example = f"{functions[0]}[1]"
+            raise ValueError(f"axes: {key!r} is no parameter, function or place in what comes back, as in {example!r}")
+        for name in names:
+            if not name.strip() or not name.isprintable():
+                raise ValueError(f"axes.{key}: {name!r} cannot be read; name the rows and the columns")
 
 
 def _require_zone(due: datetime | None) -> None:

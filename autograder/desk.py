@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.course import Course, Exercise
+from autograder.language import say
 from autograder.sandbox import jail
 from autograder.sandbox.learner import Budget, Learner, Limits, Module
 from autograder.sandbox.starting import Starter
@@ -28,7 +29,7 @@ class SubmissionDesk:
         self._starter = starter
         self._references = references
         self._trust = trust
-        self._budget = Budget(course.limits.submission_seconds, "submission")
+        self._budget = Budget(course.limits.submission_seconds, say("the submission"))
         self._learners: dict[str, Learner] = {}
 
     def learner(self, exercise: str) -> Learner:
@@ -64,7 +65,7 @@ class SubmissionDesk:
             module,
             limits=limits_of(self._course),
             readable=jail.readable_paths(),
-            budget=Budget(self._course.limits.exercise_seconds, "exercise", self._budget),
+            budget=Budget(self._course.limits.exercise_seconds, say("the exercise"), self._budget),
             trust=self._trust,
         )
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from autograder.counterexample import cut, show, show_call
 from autograder.course import Course
@@ -17,7 +19,8 @@ from autograder.faults.answers import Answer, alike, answer_to
 from autograder.faults.family import NONE, Family, Fault, Faults
 from autograder.faults.rehearsal import Rehearsal
 from autograder.faults.shelf import Families
-from autograder.report import Diagnosis
+from autograder.figures import Draughtsman, differ
+from autograder.report import Diagnosis, Figure
 from autograder.sandbox.learner import Budget, LastCall, Learner, LearnerEnded
 
 # What the probes may take of an exercise, besides the learner's own limits.
@@ -31,6 +34,7 @@ class Diagnostician:
     """Explains failures; what the families answer is computed once and kept."""
 
     def __init__(self, course: Course) -> None:
+        self._course = course
         # Processor time that the last explanation took, without the learner's calls and what is computed once a run.
         self.own_seconds = 0.0
         self._families = Families(course)
@@ -41,6 +45,18 @@ class Diagnostician:
         for exercise in exercises:
             self._families.of(exercise)
 
+    def rehearse(self, exercise: str, goes_on: Callable[[], bool]) -> bool:
+        """Compute ahead what the family of an exercise answers, for as long as `goes_on`; gives whether all is known.
+
+        Raises FamilyError.
+        """
+        family = self._families.of(exercise)
+        if family is None:
+            return True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._known_to(exercise, family).complete(goes_on)
+
     def explain(self, exercise: str, learner: Learner) -> list[Diagnosis]:
         """Name the faults that the learner's module shows, the one seen on the smallest probe first; or none.
 
@@ -49,21 +65,25 @@ class Diagnostician:
         family = self._families.of(exercise)
         if family is None or learner.time_outs or learner.out_of_time:
             return []
-        with learner.on_another_budget(Budget(SECONDS, "diagnosis")), warnings.catch_warnings():
+        with learner.on_another_budget(Budget(SECONDS, "the diagnosis")), warnings.catch_warnings():
             # Of what a learner's values do to our own arithmetic nobody wants to be warned.
             warnings.simplefilter("ignore")
             seen = Seen.of(family, learner)
             return self._explained(exercise, family, seen) if seen else []
 
     def _explained(self, exercise: str, family: Family, seen: Seen) -> list[Diagnosis]:
-        if exercise not in self._known:
-            self._known[exercise] = KnownAnswers(family)
-        known = self._known[exercise]
+        known = self._known_to(exercise, family)
+        known.complete()
         started, asked = time.process_time(), known.seconds
-        comparison = Comparison(known, seen)
+        comparison = Comparison(known, seen, Draughtsman(self._course.exercise(exercise), self._course))
         found = [comparison.describe(fault) for fault in comparison.faults()]
         self.own_seconds = time.process_time() - started - (known.seconds - asked)
         return found
+
+    def _known_to(self, exercise: str, family: Family) -> KnownAnswers:
+        if exercise not in self._known:
+            self._known[exercise] = KnownAnswers(family)
+        return self._known[exercise]
 
 
 class Seen:
@@ -87,7 +107,7 @@ class Seen:
             if answer.raised in NOT_WRITTEN or _size(answer.value) > LARGEST_ANSWER:
                 return None
             answers.append(answer)
-            calls.append(learner.last_call)
+            calls.append(_without_huge_result(learner.last_call))
         return cls(answers, calls)
 
 
@@ -98,13 +118,23 @@ class KnownAnswers:
         self.family = family
         self.seconds = 0.0
         self.distinct: list[list[Answer]] = [[] for _ in family.probes]
+        # What the last call of each probe comes to where it is right.
+        self.right_results: dict[int, Answer] = {}
         self._modules: dict[Faults, Rehearsal] = {}
         self._numbers: dict[tuple[int, Faults], int] = {}
         self._wrong: dict[Fault, frozenset[int]] = {}
         self._pairs: list[tuple[Faults, frozenset[int]]] | None = None
-        for faults in (NONE, *family.singles()):
-            for position in range(len(family.probes)):
-                self.number(position, faults)
+        # The right answers first, which have the number 0.
+        everything = ((place, faults) for faults in (NONE, *family.singles()) for place in range(len(family.probes)))
+        self._left = iter(everything)
+
+    def complete(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Ask what every fault alone answers, as far as that is not known yet and for as long as `goes_on`."""
+        while goes_on():
+            if (asked := next(self._left, None)) is None:
+                return True
+            self.number(*asked)
+        return False
 
     def number(self, position: int, faults: Faults) -> int:
         """Give the number of what the family answers to a probe with these faults in it."""
@@ -134,7 +164,10 @@ class KnownAnswers:
         started = time.process_time()
         if faults not in self._modules:
             self._modules[faults] = Rehearsal(self.family, faults)
-        answer = answer_to(self.family.probes[position], self._modules[faults])
+        module = self._modules[faults]
+        answer = answer_to(self.family.probes[position], module)
+        if faults == NONE:
+            self.right_results[position] = Answer(module.last_result, module.last_raised)
         known = self.distinct[position]
         number = next((number for number, other in enumerate(known) if alike(answer, other)), len(known))
         if number == len(known):
@@ -146,8 +179,9 @@ class KnownAnswers:
 class Comparison:
     """A learner's answers beside those of a family."""
 
-    def __init__(self, known: KnownAnswers, seen: Seen) -> None:
+    def __init__(self, known: KnownAnswers, seen: Seen, draughtsman: Draughtsman) -> None:
         self._known = known
+        self._draughtsman = draughtsman
         self._seen = seen
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._wrong = [position for position in range(len(seen.answers)) if not self._is_answered(position, NONE)]
@@ -187,9 +221,21 @@ class Comparison:
     def describe(self, fault: Fault) -> Diagnosis:
         """Put a fault into the words of a report."""
         position = self._first_shown(fault)
+        call, answer = self._seen.calls[position], self._seen.answers[position]
         right = self._known.distinct[position][0]
-        shown = _shown(_written(self._seen.calls[position]), self._seen.answers[position], right)
-        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown)
+        result = self._known.right_results[position]
+        shown = _shown(call, answer, right, result)
+        figures = self._figures(call, answer, right, result.value)
+        beside = self._draughtsman.call_beside(call, figures) if figures else ""
+        return Diagnosis(fault.name, {"en": fault.en, "zh": fault.zh}, shown, figures, beside)
+
+    def _figures(self, call: LastCall | None, answer: Answer, right: Answer, result: Any) -> list[Figure]:
+        """Draw what the last call returned, or where that was right what the probe made of several calls."""
+        if call is None:
+            return []
+        if answer.raised or any(differ(*pair) for pair in _paired(call.result, result)):
+            return self._draughtsman.of_results(call, result)
+        return self._draughtsman.of_answers(call, _paired(answer.value, right.value))
 
     def _explains(self, faults: Faults) -> bool:
         # What was answered wrongly first: it tells most of them apart.
@@ -214,23 +260,50 @@ def _size(value: Any) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def _written(call: LastCall | None) -> str:
-    return show_call(call.function, call.arguments, call.keywords) if call else ""
+def _without_huge_result(call: LastCall | None) -> LastCall | None:
+    if call is None or _size(call.result) <= LARGEST_ANSWER:
+        return call
+    return msgspec.structs.replace(call, result=None)
 
 
-def _shown(call: str, answer: Answer, right: Answer) -> str:
-    """Show a call, what came of it, and what would be right, where that can be read at a glance."""
-    for told in (_value_of, _dtype_of):
-        found, wanted = told(answer), told(right)
+def _shown(call: LastCall | None, answer: Answer, right: Answer, result: Answer) -> str:
+    """Show a call, what came of it, and what would be right, where that can be read at a glance.
+
+    `result` is what the last call should have come to. A list is what a probe has made of several calls, or of what a
+    call left behind: where it is no part of what came back, it does not stand behind an arrow.
+    """
+    if call is None:
+        return ""
+    written = show_call(call.function, call.arguments, call.keywords)
+    for found, wanted, sign in _told(call, answer, right, result):
         if found and wanted and found != wanted:
-            return cut(f"{call} → {found} ≠ {wanted}")
-    return call
+            return cut(f"{written}{sign} {found} ≠ {wanted}")
+    return written
 
 
-def _value_of(answer: Answer) -> str:
-    # A list is what a probe has made of several calls, or of what a call left behind.
-    return answer.raised or ("" if isinstance(answer.value, list | bool) else show(answer.value))
+def _told(call: LastCall, answer: Answer, right: Answer, result: Answer) -> Iterator[tuple[str, str, str]]:
+    """Yield what might show the difference, the plainest first: what came back, what is right, a sign in between."""
+    returned = [answer.value, right.value]
+    if answer.raised or right.raised or not any(isinstance(value, list | tuple | bool) for value in returned):
+        yield answer.raised or show(answer.value), right.raised or show(right.value), " →"
+        yield _dtype_of(answer.value), _dtype_of(right.value), " →"
+        return
+    if call.result is not None and result.raised:
+        yield show(call.result), result.raised, " →"
+    for place, (found, wanted) in enumerate(_paired(call.result, result.value)):
+        if wanted is not None and differ(found, wanted):
+            part = f"[{place}]" if isinstance(result.value, list | tuple) else ""
+            yield show(found), show(wanted), f"{part} →"
+            yield _dtype_of(found), _dtype_of(wanted), f"{part} →"
+    yield show(answer.value), show(right.value), ":"
 
 
-def _dtype_of(answer: Answer) -> str:
-    return str(getattr(answer.value, "dtype", ""))
+def _paired(found: Any, right: Any) -> list[tuple[Any, Any]]:
+    """Put the parts of two results beside each other, or the results themselves where they have no such parts."""
+    if isinstance(found, list | tuple) and isinstance(right, list | tuple) and len(found) == len(right):
+        return list(zip(found, right, strict=True))
+    return [(found, right)]
+
+
+def _dtype_of(value: Any) -> str:
+    return str(getattr(value, "dtype", ""))

@@ -18,14 +18,20 @@ from autograder.crew import Crew
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
 from autograder.faults.shelf import FamilyError
+from autograder.figures import Draughtsman
 from autograder.fingerprint import Fingerprint
+from autograder.language import Phrase, as_phrase, said_by, say
+from autograder.notebooks.places import file_of
+from autograder.own_code import with_code
 from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
-from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError
+from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
-from autograder.sandbox.wire import Violation
-from autograder.session import Checks, SessionError, outcome_of, raised, with_checks
+from autograder.sandbox.wire import Frame, Violation
+from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
+
+DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
 class GradingError(Exception):
@@ -72,13 +78,13 @@ def grade_all(
 
 def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
     """Collect the suites, start what learners' processes come from, and run `body`. Raises GradingError."""
-    _insist_on_hidden_files(course)
+    insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
     try:
         with Grader(course, trust=trust) as grader:
             with_checks(suites, lambda checks: body(grader, checks))
     except JailMissing as missing:
-        raise GradingError(_incomplete(missing)) from None
+        raise GradingError(incomplete(missing)) from None
     except (SandboxError, SessionError) as error:
         raise GradingError(str(error)) from error
 
@@ -119,10 +125,22 @@ class Grader:
         lent._starter = Borrowed(self._starter)
         return lent
 
+    def renew(self) -> None:
+        """Start what learners' processes come from anew, after it failed."""
+        self._starter.close()
+        self._starter = starter_for(self._libraries)
+
+    def warm(self, exercise: str, goes_on: Callable[[], bool]) -> bool:
+        """Load and compute ahead what a check of this exercise may need, for as long as `goes_on`.
+
+        Gives whether all of it is there.
+        """
+        self._references.load(exercise)
+        return self.diagnostician.rehearse(exercise, goes_on)
+
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        report = self._not_graded(submission.id, "the process that graded it died, twice; tell the kit's authors")
-        return with_circumstances(report, submission, self._course)
+        return not_graded(submission, self._course, DIED_TWICE)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
@@ -130,7 +148,7 @@ class Grader:
 
     def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason)
+            return not_graded(submission, self._course, submission.reason_phrase or submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -138,17 +156,20 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed: {type(error).__name__}: {error}")
+            return not_graded(submission, self._course, say("the grader failed: {error}", error=_named(error)))
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, f"the grader failed twice: {type(error).__name__}: {error}")
+            return not_graded(submission, self._course, say("the grader failed twice: {error}", error=_named(error)))
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
         with self.desk_for(submission) as desk:
-            results = [self.grade_exercise(exercise, submission, desk, checks) for exercise in self._course.exercises]
+            results = [
+                with_code(self.grade_exercise(exercise, submission, desk, checks), submission.modules)
+                for exercise in self._course.exercises
+            ]
         return Report(
             submission=submission.id,
             status="graded",
@@ -178,50 +199,77 @@ class Grader:
             reason = submission.problems.get(exercise.name, NOT_HANDED_IN)
             return _lost(exercise, checks, Outcome.FAILED, reason)
         learner = desk.learner(exercise.name)
-        if lost := _not_loaded(exercise, learner, checks):
+        source = submission.modules[exercise.name]
+        if lost := _not_loaded(exercise, learner, checks, source):
             return lost
-        results = checks.run(exercise.name, desk)
+        results = checks.run(exercise.name, desk, Draughtsman(exercise, self._course).draw)
         failed = any(result.outcome is not Outcome.PASSED for result in results)
         diagnosis = self.diagnostician.explain(exercise.name, learner) if failed else []
         learner.close()
         if learner.violations:
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+            violations = learner.violations
+            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations, source), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, reason: str) -> Report:
-        return Report(submission=identifier, status="not_graded", reason=reason, points=self._course.points)
+
+def not_graded(submission: Submission | Refused, course: Course, said: Phrase | str) -> Report:
+    """Give the report of a submission that has no marks, not even zero, and why."""
+    phrase = as_phrase(said)
+    report = Report(
+        submission=submission.id,
+        status="not_graded",
+        reason=str(phrase or said),
+        reason_phrase=phrase,
+        points=course.points,
+    )
+    return with_circumstances(report, submission, course)
 
 
-def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks) -> ExerciseResult | None:
+def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: bytes) -> ExerciseResult | None:
     """Load a module, and give the result of an exercise where that fails."""
+    file = file_of(source, exercise.name)
     try:
         learner.load()
     except LearnerException as error:
-        why = f"{exercise.name}.py cannot be loaded: {raised(error)}"
-        reason = _forbidden(learner.violations) if learner.violations else why
-        return _lost(exercise, checks, Outcome.FAILED, reason)
+        why = say("{file} cannot be loaded: {why}", file=file, why=raised(error))
+        reason = _forbidden(learner.violations, source) if learner.violations else why
+        line = learner.violations[0].line if learner.violations else raising_line(error)
+        return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
-        return _lost(exercise, checks, outcome_of(ended), f"while {exercise.name}.py was loaded: {ended}")
+        why = say("while {file} was loaded: {why}", file=file, why=said_by(ended))
+        return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
-        return _lost(exercise, checks, Outcome.FAILED, _forbidden(learner.violations))
+        return _lost(
+            exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source), learner.violations[0].line
+        )
     return None
 
 
-def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, reason: str) -> ExerciseResult:
-    lost = checks.unrun(exercise.name, outcome, reason)
-    return ExerciseResult(exercise.name, exercise.points, 0.0, reason=reason, checks=lost, bonus=exercise.bonus)
+def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | str, line: int = 0) -> ExerciseResult:
+    lost = checks.unrun(exercise.name, outcome, said)
+    result = ExerciseResult(exercise.name, exercise.points, 0.0, checks=lost, bonus=exercise.bonus, line=line)
+    result.lose(said)
+    return result
 
 
-def _forbidden(violations: list[Violation]) -> str:
+def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
     first = violations[0]
-    where = f"line {first.line}: {first.text}" if first.line else "in a thread"
-    return cut(f"this exercise may not use {first.name} ({where})")
+    name = cut(first.name)
+    if not first.line:
+        return say("this exercise may not use {name} (in a thread)", name=name)
+    said = say("this exercise may not use {name}", name=name)
+    return at_line(said, Frame(first.line, "", first.text), source)
 
 
-def _insist_on_hidden_files(course: Course) -> None:
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def insist_on_hidden_files(course: Course) -> None:
+    """Refuse a course without what grading needs, or where learner code may read it. Raises GradingError."""
     for path in hidden_paths(course):
         if not path.exists():
             raise GradingError(f"{path} is not there: grading needs the instructor's copy of the course")
@@ -230,5 +278,6 @@ def _insist_on_hidden_files(course: Course) -> None:
         raise GradingError(f"{exposed} lies where learner code may read it, among Python's libraries; move the course")
 
 
-def _incomplete(missing: JailMissing) -> str:
+def incomplete(missing: JailMissing) -> str:
+    """Say that layers of the jail are missing, and what to do."""
     return f"the jail is not complete on this machine ({missing}); --trust grades without what is missing"

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from autograder.course import LANGUAGES, Course, Exercise
+from autograder.language import Phrase, say
 from autograder.progress import read_progress, write_progress
 
 
@@ -34,7 +35,7 @@ class Shown:
     hints: Sequence[tuple[int, str]]
     seen: int
     total: int
-    said: Sequence[str] = ()
+    said: Sequence[Phrase] = ()
 
 
 def read_hints(exercise: Exercise, course: Course, language: str = "") -> tuple[str, ...]:
@@ -43,20 +44,28 @@ def read_hints(exercise: Exercise, course: Course, language: str = "") -> tuple[
     Raises HintError.
     """
     if language and language not in LANGUAGES:
-        raise HintError(f"there are no hints in {language!r}; the languages are: {', '.join(LANGUAGES)}")
+        raise HintError(
+            say(
+                "there are no hints in {language}; the languages are: {languages}",
+                language=repr(language),
+                languages=", ".join(LANGUAGES),
+            )
+        )
     file = course.hints_of(exercise, language or course.languages[0])
     try:
         hints = msgspec.toml.decode(file.read_bytes().decode("utf-8-sig"), type=_Stages).hints
     except FileNotFoundError:
-        raise HintError(
-            f"there are no hints for {exercise.name}: {file} is not there{_others(exercise, course)}"
-        ) from None
+        raise HintError(_missing(exercise, course, file)) from None
     except OSError as error:
-        raise HintError(f"{file}: cannot be read ({error.strerror}); make it readable") from None
+        raise HintError(
+            say("{file}: cannot be read ({why}); make it readable", file=file, why=error.strerror)
+        ) from None
     except ValueError as error:
-        raise HintError(f"{file}: {error}; it must hold a list of texts named `hints`") from None
+        raise HintError(
+            say("{file}: {error}; it must hold a list of texts named `hints`", file=file, error=error)
+        ) from None
     if not hints:
-        raise HintError(f"{file}: hints: empty; write at least one")
+        raise HintError(say("{file}: hints: empty; write at least one", file=file))
     return hints
 
 
@@ -81,11 +90,16 @@ def seen_hints(exercise: str, hints: Sequence[str], folder: Path) -> Shown:
     return Shown(exercise, list(enumerate(hints[:seen], 1)), seen, len(hints), _lines(said))
 
 
-def _others(exercise: Exercise, course: Course) -> str:
-    """Name the languages in which there are hints, where there are some."""
+def _missing(exercise: Exercise, course: Course, file: Path) -> Phrase:
+    """Say that there are no hints, and name a language in which there are some."""
+    missing = say("there are no hints for {exercise}: {file} is not there", exercise=exercise.name, file=file)
     there = [language for language in LANGUAGES if course.hints_of(exercise, language).is_file()]
-    return f"; there are hints with --lang {' or '.join(there)}" if there else ""
+    return (
+        say("{missing}; there are hints with --lang {language}", missing=missing, language=there[0])
+        if there
+        else missing
+    )
 
 
-def _lines(*said: str) -> list[str]:
+def _lines(*said: Phrase | None) -> list[Phrase]:
     return [line for line in said if line]

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from autograder.language import Phrase, said_by, say
 from autograder.report import ExerciseResult, Outcome, ReportError, write_whole
 
 FILE_NAME = ".attend.json"
@@ -42,28 +43,28 @@ class Progress(msgspec.Struct):
     hints_seen: dict[str, Count] = {}
 
 
-def read_progress(folder: Path) -> tuple[Progress, str]:
+def read_progress(folder: Path) -> tuple[Progress, Phrase | None]:
     """Give the progress kept in a learner's folder, and one line to say where the file had to be begun anew."""
     path = folder / FILE_NAME
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Progress), ""
+        return msgspec.json.decode(path.read_bytes(), type=Progress), None
     except FileNotFoundError:
-        return Progress(), ""
+        return Progress(), None
     except OSError as error:
-        return Progress(), f"{path} cannot be read ({error.strerror}); it is begun anew"
+        return Progress(), say("{file} cannot be read ({why}); it is begun anew", file=path, why=error.strerror)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Progress(), f"{path} is not what this program writes; it is begun anew"
+        return Progress(), say("{file} is not what this program writes; it is begun anew", file=path)
 
 
-def write_progress(folder: Path, progress: Progress) -> str:
+def write_progress(folder: Path, progress: Progress) -> Phrase | None:
     """Keep the progress in a learner's folder; gives one line to say where the file is new or cannot be written."""
     path = folder / FILE_NAME
     new = not path.exists()
     try:
         write_whole(path, msgspec.json.format(msgspec.json.encode(progress), indent=2) + b"\n")
     except ReportError as error:
-        return f"{error}; what you have done so far is not remembered"
-    return f"{path} remembers from now on what you have done" if new else ""
+        return say("{why}; what you have done so far is not remembered", why=said_by(error))
+    return say("{file} remembers from now on what you have done", file=path) if new else None
 
 
 def digests_of(folder: Path, exercises: Sequence[str]) -> dict[str, str]:
@@ -71,7 +72,7 @@ def digests_of(folder: Path, exercises: Sequence[str]) -> dict[str, str]:
     return {name: _digest_of(folder / f"{name}.py") for name in exercises}
 
 
-def record_check(folder: Path, results: Sequence[ExerciseResult], digests: dict[str, str]) -> list[str]:
+def record_check(folder: Path, results: Sequence[ExerciseResult], digests: dict[str, str]) -> list[Phrase]:
     """Keep what a check found, with the digests from before it; gives the lines to say.
 
     Where public tests could not be run at all nothing was found, and the last mark stays.

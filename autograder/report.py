@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from autograder.language import Phrase
+from autograder.language import Phrase, as_phrase, say
 
 SCHEMA = 1
-NOT_HANDED_IN = "not handed in"
+NOT_HANDED_IN = say("not handed in")
 
 # File systems allow 255 bytes a name, some that encrypt only 143.
 LONGEST_NAME = 120
@@ -53,18 +53,24 @@ class Figure(msgspec.Struct):
 
 
 class Diagnosis(msgspec.Struct):
-    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it."""
+    """A fault that explains what was seen, in each language of the course, and the smallest input that shows it.
+
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    """
 
     fault: str
     explanation: dict[str, str]
     counterexample: str = ""
     figures: list[Figure] = []
+    call: str = ""
 
 
 class CheckResult(msgspec.Struct):
     """What became of one check; `hint` is the id of a hint text, `seconds` are those of the learner's calls.
 
     `message` is in English; `phrase` is the same for those who read another language, where it has more than facts.
+    `call` is the call as it is written beside the figures, with the arrays that are drawn by their names.
+    `line` is that of the learner's module where it raised, from 1, and 0 where it did not.
     """
 
     name: str
@@ -78,10 +84,23 @@ class CheckResult(msgspec.Struct):
     seconds: float = 0.0
     phrase: Phrase | None = None
     figures: list[Figure] = []
+    call: str = ""
+    line: int = 0
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether the check met a function that is not written yet."""
+        return self.outcome is Outcome.FAILED and "NotImplementedError" in self.message
 
 
 class ExerciseResult(msgspec.Struct):
-    """The checks of one exercise; `reason` says why it earned nothing where no single check can."""
+    """The checks of one exercise; `reason` says why it earned nothing where no single check can.
+
+    `reason` is in English; `reason_phrase` is the same for those who read another language. `public` is set where the
+    checks are the tests that lie in the learner's own folder, which carry no points. `line` is that of the learner's
+    module which the reason is about, or 0. `code` is the module where something was lost, so that it can be shown
+    beside what became of it; "" where nothing was, or there was none.
+    """
 
     name: str
     points: float
@@ -90,11 +109,20 @@ class ExerciseResult(msgspec.Struct):
     diagnosis: list[Diagnosis] = []
     checks: list[CheckResult] = []
     bonus: bool = False
+    public: bool = False
+    line: int = 0
+    code: str = ""
+    reason_phrase: Phrase | None = None
+
+    def lose(self, said: Phrase | str) -> None:
+        """Keep a reason, in English and, where it was said in a sentence, for other languages."""
+        self.reason_phrase = as_phrase(said)
+        self.reason = str(self.reason_phrase or said)
 
     @property
     def left_out(self) -> bool:
         """Whether it is a bonus exercise that was not handed in, which nobody has to."""
-        return self.bonus and self.reason == NOT_HANDED_IN
+        return self.bonus and self.reason == str(NOT_HANDED_IN)
 
     @property
     def passed(self) -> bool:
@@ -107,7 +135,8 @@ class Report(msgspec.Struct, kw_only=True):
     """One submission, graded or not; `points` are those of the core exercises, `earned` counts the bonus too.
 
     `handed_in` is a moment in ISO 8601 with its offset from UTC, and None where nothing tells; `late` is None where
-    nobody set a date. `notes` say what was chosen among several files or attempts.
+    nobody set a date. `notes` say what was chosen among several files or attempts. `reason` is in English, and
+    `reason_phrase` the same for those who read another language.
     """
 
     schema: int = SCHEMA
@@ -125,6 +154,7 @@ class Report(msgspec.Struct, kw_only=True):
     handed_in: str | None = None
     late: bool | None = None
     notes: list[str] = []
+    reason_phrase: Phrase | None = None
 
     @property
     def graded(self) -> bool:
@@ -153,10 +183,15 @@ def alphabetical(id: str) -> tuple[str, str]:
 
 def to_json(report: Report) -> bytes:
     """Give the report as indented JSON in UTF-8; text that has no UTF-8 form is written as escapes."""
+    return indented(report)
+
+
+def indented(value: Any) -> bytes:
+    """Give anything that msgspec can encode as indented JSON in UTF-8, what has no UTF-8 form as escapes."""
     try:
-        encoded = msgspec.json.encode(report)
+        encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
     return msgspec.json.format(encoded, indent=2) + b"\n"
 
 
@@ -206,7 +241,8 @@ def write_whole(path: Path, data: bytes) -> None:
         partial.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        raise ReportError(f"{path} cannot be written: {error.strerror or error}") from error
+        why = error.strerror or error
+        raise ReportError(say("{file} cannot be written: {why}", file=path, why=why)) from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

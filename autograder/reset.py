@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.language import say
 from autograder.release import made_stub
 from autograder.report import write_whole
 
@@ -51,21 +52,31 @@ def reset(exercise: Exercise, folder: Path, course: Course) -> Put:
 
 
 def stub_for(exercise: Exercise, course: Course, module: Path) -> bytes:
-    """Give the stub to put at `module`: made from the solution, or the course's own where nobody has written in it.
+    """Give the stub to put at `module`: made from the solution, else as it came, where nobody has written in it.
 
     Raises ResetError where neither can be had.
     """
     if course.solution_of(exercise).is_file():
         return made_stub(exercise, course).encode()
+    # A bundle brings each stub twice: learners write in one of them.
+    if (content := _bytes_of(course.spare_stub_of(exercise))) is not None and _is_untouched(content, exercise):
+        return content
     stub = course.stub_of(exercise)
     content = _bytes_of(stub)
     if content is None:
-        why = f"{stub} is not there"
+        why = say("{file} is not there", file=stub)
     elif _is_untouched(content, exercise):
         return content
     else:
-        why = f"{stub} is itself the one that was written in" if _same(stub, module) else f"{stub} was written in"
-    raise ResetError(f"there is no stub of {exercise.name} to put back ({why}); take it from what you were given")
+        itself = say("{file} is itself the one that was written in", file=stub)
+        why = itself if _same(stub, module) else say("{file} was written in", file=stub)
+    raise ResetError(
+        say(
+            "there is no stub of {exercise} to put back ({why}); take it from what you were given",
+            exercise=exercise.name,
+            why=why,
+        )
+    )
 
 
 def _keep(module: Path, written: bytes) -> Path:
@@ -78,7 +89,13 @@ def _keep(module: Path, written: bytes) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise ResetError(f"{kept} cannot be written ({error.strerror}); {module} is left as it is") from None
+            said = say(
+                "{kept} cannot be written ({why}); {module} is left as it is",
+                kept=kept,
+                why=error.strerror,
+                module=module,
+            )
+            raise ResetError(said) from None
     raise AssertionError("there is always one more name")
 
 
@@ -93,7 +110,9 @@ def _bytes_of(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ResetError(f"{path}: cannot be read ({error.strerror}); nothing was changed") from None
+        raise ResetError(
+            say("{file}: cannot be read ({why}); nothing was changed", file=path, why=error.strerror)
+        ) from None
 
 
 def _same(stub: Path, module: Path) -> bool:

@@ -21,6 +21,8 @@ from _pytest.runner import runtestprotocol
 from autograder import checks
 from autograder.checks import DESK, SERVED, SERVINGS, Desk, SuiteMistake, exercise_of, mark_of, served_with
 from autograder.counterexample import cut, show_call
+from autograder.figures import Draw
+from autograder.language import Phrase, as_phrase, recognised, said_by, say
 from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
     Learner,
@@ -30,11 +32,17 @@ from autograder.sandbox.learner import (
     SandboxError,
     TimedOut,
     UnfitResult,
+    at_line,
 )
 
 MAX_TIME_OUTS = 2
 NOT_OURS = ("PYTEST_", "HYPOTHESIS_")
 UNUSED_PLUGINS = ("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml")
+# What the learner's process says of a file that is no text.
+UNREADABLE = (
+    say("byte {byte} is not UTF-8; save the file as UTF-8"),
+    say("a null character; save the file as UTF-8"),
+)
 _FAILURE = pytest.StashKey[BaseException | None]()
 _SERVED_WITH = pytest.StashKey[tuple[str, ...] | None]()
 
@@ -64,20 +72,21 @@ class Checks:
             self._items.setdefault(exercise_of(item.path), []).append(item)
             item.stash[_SERVED_WITH] = served_with(item)
 
-    def run(self, exercise: str, desk: Desk) -> list[CheckResult]:
-        """Run the checks of an exercise against what the desk serves."""
-        return list(self.run_each(exercise, desk))
+    def run(self, exercise: str, desk: Desk, draw: Draw | None = None) -> list[CheckResult]:
+        """Run the checks of an exercise against what the desk serves; `draw` makes the figures of those that fail."""
+        return list(self.run_each(exercise, desk, draw=draw))
 
-    def run_each(self, exercise: str, desk: Desk, first: Sequence[str] = ()) -> Iterator[CheckResult]:
+    def run_each(
+        self, exercise: str, desk: Desk, first: Sequence[str] = (), draw: Draw | None = None
+    ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
-        learner = desk.learner(exercise)
         items = sorted(self._items.get(exercise, []), key=lambda item: _name_of(item) not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             for item, sibling in zip(items, siblings, strict=True):
-                yield _run(item, sibling, learner, desk)
+                yield _run(item, sibling, desk, draw)
         finally:
             self._setup_state.teardown_exact(None)
 
@@ -85,9 +94,9 @@ class Checks:
         """Give what the marks of an exercise's checks say."""
         return [_facts(item) for item in self._items.get(exercise, [])]
 
-    def unrun(self, exercise: str, outcome: Outcome, message: str) -> list[CheckResult]:
+    def unrun(self, exercise: str, outcome: Outcome, said: Phrase | str) -> list[CheckResult]:
         """Give the checks of an exercise as lost, for a reason that they share."""
-        return [_result(item, outcome, message=message) for item in self._items.get(exercise, [])]
+        return [_result(item, outcome, said) for item in self._items.get(exercise, [])]
 
 
 def with_checks(suites: Sequence[Path], body: Callable[[Checks], None]) -> None:
@@ -171,11 +180,12 @@ def _environment_of_our_own() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, desk: Desk) -> CheckResult:
+def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw | None) -> CheckResult:
+    learner = desk.learner(exercise_of(item.path))
     if learner.out_of_time:
-        return _result(item, Outcome.TIMED_OUT, message=f"not run: {learner.out_of_time}")
+        return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
     if learner.time_outs >= MAX_TIME_OUTS:
-        return _result(item, Outcome.TIMED_OUT, message="not run: two checks before it ran out of time")
+        return _result(item, Outcome.TIMED_OUT, say("not run: two checks before it ran out of time"))
     learner.last_call = None
     spent = learner.seconds
     failure = _failure_of(item, sibling, desk)
@@ -186,8 +196,12 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, desk:
         failure = failure.exceptions[0]
     if isinstance(failure, SandboxError | SuiteMistake):
         raise failure
-    message = explain(failure, learner)
-    return _result(item, outcome_of(failure), message=message, counterexample=_last_call(learner), seconds=seconds)
+    said, shown = explain(failure, learner), _last_call(learner)
+    result = _result(item, outcome_of(failure), said, counterexample=shown, seconds=seconds)
+    if draw:
+        result.figures, result.call = draw(learner.last_call, failure)
+    result.line = raising_line(failure)
+    return result
 
 
 def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk) -> BaseException | None:
@@ -224,36 +238,51 @@ def outcome_of(failure: BaseException) -> Outcome:
     return Outcome.CRASHED if isinstance(failure, LearnerEnded) else Outcome.FAILED
 
 
-def explain(failure: BaseException, learner: Learner) -> str:
-    """Say what went wrong in words for the learner."""
+def raising_line(failure: BaseException) -> int:
+    """Give the learner's own line where an exception came from, or 0."""
+    return failure.frames[-1].line if isinstance(failure, LearnerException) and failure.frames else 0
+
+
+def explain(failure: BaseException, learner: Learner) -> Phrase | str:
+    """Say what went wrong in words for the learner; an assertion of a suite is told as it is written there."""
     if isinstance(failure, LearnerException):
         return raised(failure)
     if isinstance(failure, AssertionError | LearnerEnded | UnfitResult):
-        return cut(str(failure).partition("\nassert ")[0] or "the check does not hold")
-    function = learner.last_call.function if learner.last_call else "the module"
-    return cut(f"what {function} returned cannot be used: {type(failure).__name__}: {failure}")
+        said = said_by(failure)
+        if isinstance(said, Phrase):
+            return said
+        return cut(said.partition("\nassert ")[0]) or say("the check does not hold")
+    function = learner.last_call.function if learner.last_call else say("the module")
+    error = cut(f"{type(failure).__name__}: {failure}")
+    return say("what {function} returned cannot be used: {error}", function=function, error=error)
 
 
-def raised(error: LearnerException) -> str:
+def raised(error: LearnerException) -> Phrase | str:
     """Say what the learner's code raised, and on which of their lines."""
     if error.name == "NotImplementedError":
-        return "not written yet (NotImplementedError)"
+        return say("not written yet (NotImplementedError)")
     if error.name == "NotDefined":
-        return cut(str(error))
-    text = f"{error.name}: {error}" if str(error) else error.name
-    if error.frames:
-        frame = error.frames[-1]
-        text += f" (line {frame.line}: {frame.text})" if frame.text else f" (line {frame.line})"
-    return cut(text) + _what_is_different_here(error)
+        return recognised(cut(str(error)), (say("{file} does not define {name}"),))
+    said = _as_python_says(error)
+    said = at_line(said, error.frames[-1], error.source) if error.frames else said
+    return _with_what_is_different_here(said, error)
 
 
-def _what_is_different_here(error: LearnerException) -> str:
+def _as_python_says(error: LearnerException) -> Phrase | str:
+    """Give an exception's name and message; the learner's own words stay, those of the process are translated."""
+    message = recognised(cut(str(error)), UNREADABLE) if error.name == "SyntaxError" else str(error)
+    if isinstance(message, Phrase):
+        return say("{error}: {message}", error=error.name, message=message)
+    return cut(f"{error.name}: {message}" if message else error.name)
+
+
+def _with_what_is_different_here(said: Phrase | str, error: LearnerException) -> Phrase | str:
     """Explain an error that a learner does not see on their own machine."""
     if isinstance(error, ModuleNotFoundError) or "relative import" in str(error):
-        return "; a module is graded by itself, without the files beside it"
+        return say("{said}; a module is graded by itself, without the files beside it", said=said)
     if isinstance(error, OSError) and error.frames:
-        return "; code that is graded can neither write files nor read any but Python's libraries"
-    return ""
+        return say("{said}; code that is graded can neither write files nor read any but Python's libraries", said=said)
+    return said
 
 
 def _last_call(learner: Learner) -> str:
@@ -278,9 +307,9 @@ def _name_of(item: pytest.Item) -> str:
 def _result(
     item: pytest.Item,
     outcome: Outcome,
+    said: Phrase | str = "",
     *,
     earned: float = 0.0,
-    message: str = "",
     counterexample: str = "",
     seconds: float = 0.0,
 ) -> CheckResult:
@@ -291,7 +320,8 @@ def _result(
         outcome=outcome,
         points=mark_of(item, "points", 0.0),
         earned=earned,
-        message=message,
+        message=cut(str(said)),
+        phrase=as_phrase(said),
         hint=mark_of(item, "hint", ""),
         counterexample=counterexample,
         seconds=seconds,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.language import say
 from autograder.release import without_markers
 
 
@@ -20,7 +21,11 @@ def require_solution(exercise: Exercise, course: Course) -> Path:
     """Give the file of a solution; SolutionError where this copy of the course has none."""
     file = course.solution_of(exercise)
     if not file.is_file():
-        raise SolutionError(f"there is no solution of {exercise.name} in this copy of the course; try attend hint")
+        raise SolutionError(
+            say(
+                "there is no solution of {exercise} in this copy of the course; try attend hint", exercise=exercise.name
+            )
+        )
     return file
 
 
@@ -39,4 +44,6 @@ def _text_of(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig", errors="backslashreplace")
     except OSError as error:
-        raise SolutionError(f"{file}: cannot be read ({error.strerror}); make it readable") from None
+        raise SolutionError(
+            say("{file}: cannot be read ({why}); make it readable", file=file, why=error.strerror)
+        ) from None

@@ -97,7 +97,7 @@ def _found_in_archive(path: Path, exercises: Sequence[str], wanted: tuple[Layout
     try:
         submission: Submission | Refused = read_submission(path, exercises)
     except SubmissionError as error:
-        submission = Refused(id_of(OnDisk(path)), str(error))
+        submission = Refused.by(error, id_of(OnDisk(path)))
     return Found([submission], [], SINGLE.name, _said(SINGLE, Grouped(), copied=False))
 
 
@@ -150,7 +150,7 @@ def _read_or_refuse(handed: HandIn, exercises: Sequence[str]) -> Submission | Re
     try:
         return read(handed, exercises)
     except SubmissionError as error:
-        return Refused(handed.id, str(error), handed.learner_name)
+        return Refused.by(error, handed.id, handed.learner_name)
 
 
 def _time_of(found: Submission | Refused) -> datetime | None:

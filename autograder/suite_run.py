@@ -31,7 +31,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     course = load_course(find_course(_folder_of_suites(config)))
     path = config.getoption(OPTION) or course.paths.solutions
-    submission = read_submission(path, [exercise.name for exercise in course.exercises])
+    submission = read_submission(path, course.wanted)
     libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
     starter = starter_for(libraries)
     config.add_cleanup(starter.close)

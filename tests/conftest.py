@@ -3,6 +3,7 @@
 The course, `tests/data/double`, has all that a real one has: a solution, a suite, a fault family, a right variant.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,19 @@ from .gradebook.postgresql import BINARIES
 
 DOUBLE = Path(__file__).parent / "data" / "double"
 
+# What the tests read on a screen is in English, whatever language whoever runs them speaks.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 collect_ignore = ["data"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run the whole on all cores; of a few files one process is done before a second is ready."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and config.option.numprocesses is None and not hasattr(config, "workerinput"):
+        config.option.numprocesses = "auto"
+        config.option.dist = "worksteal"
 
 
 def pytest_report_header() -> str:

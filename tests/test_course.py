@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, CourseError, Exercise, Limits, find_course, load_course
+from autograder.figures import parameter_names
 
 REPOSITORY = Path(__file__).parents[1]
 SMALL = """
@@ -432,3 +433,41 @@ def test_a_course_cannot_be_changed_after_loading(small: Course):
 def test_an_exercise_made_in_code_is_checked_like_one_from_the_file():
     with pytest.raises(ValueError, match="points: -2 is no number of points"):
         Exercise(name="softmax", title="Softmax", points=-2, functions=("softmax",), libraries=("numpy",))
+
+
+def with_axes(axes: str) -> str:
+    return SMALL.replace('functions = ["split", "merge"]', f'functions = ["split", "merge"]\naxes = {{ {axes} }}')
+
+
+def test_an_exercise_may_name_the_axes_of_what_is_drawn(tmp_path):
+    course = load_course(written(tmp_path, with_axes('x = ["position", "feature"], "split[1]" = ["query", "key"]')))
+    assert course.exercise("heads").axes == {"x": ("position", "feature"), "split[1]": ("query", "key")}
+    assert course.exercise("softmax").axes == {}
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        ('x = ["query"]', "exercises.heads.axes[...]: expected a list of length 2, got 1; correct the value"),
+        ('x = "query"', "exercises.heads.axes[...]: expected a list, got text; correct the value"),
+        ('x = ["query", " "]', "exercises.heads.axes.x: ' ' cannot be read; name the rows and the columns"),
+        (
+            '"softmax[0]" = ["a", "b"]',
+            "exercises.heads.axes.softmax[0]: 'softmax' is none of the functions; they are: split, merge",
+        ),
+        (
+            '"split[-1]" = ["a", "b"]',
+            "exercises.heads.axes: 'split[-1]' is no parameter, function or place in what comes back, as in 'split[1]'",
+        ),
+    ],
+)
+def test_axes_that_cannot_be_drawn_are_refused(tmp_path, axes, expected):
+    assert complaint(tmp_path, with_axes(axes)) == expected
+
+
+def test_the_shipped_course_names_the_axes_of_every_exercise_and_only_of_what_there_is():
+    for exercise in load_course(REPOSITORY).exercises:
+        names = parameter_names(load_course(REPOSITORY).solution_of(exercise).read_bytes())
+        parameters = {parameter for function in exercise.functions for parameter in names[function]}
+        assert exercise.axes
+        assert {key.partition("[")[0] for key in exercise.axes} <= parameters | set(exercise.functions)

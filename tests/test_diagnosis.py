@@ -6,7 +6,7 @@ import pytest
 import autograder.diagnosis
 from autograder.diagnosis import Diagnostician
 from autograder.grade import grade
-from autograder.report import Diagnosis, Outcome
+from autograder.report import Diagnosis, Figure, Outcome
 from autograder.sandbox.learner import Budget
 from autograder.submission import Submission
 
@@ -239,6 +239,12 @@ def test_a_diagnosis_explains_in_both_languages_and_shows_the_first_probe(diagno
                 "zh": "返回的是三倍。一个数的两倍里有几个它？",
             },
             "double([1.]) → [3.] ≠ [2.]",
+            [
+                Figure("numbers", "numbers", "", "column", [["1"]]),
+                Figure("came back", "numbers", "", "column", [["3"]]),
+                Figure("right", "numbers", "", "column", [["2"]]),
+            ],
+            "double(numbers)",
         )
     ]
 
@@ -249,8 +255,8 @@ def test_a_diagnosis_explains_in_both_languages_and_shows_the_first_probe(diagno
         ("return numbers * 2", "double([1.], more=1.0) → [2.] ≠ [3.]"),
         ("return np.abs(numbers) * 2 + more", "double([-1.]) → [2.] ≠ [-2.]"),
         ("return np.minimum(numbers, 100) * 2 + more", "double([200.]) → [200.] ≠ [400.]"),
-        # What was asked of two values and of facts cannot be read at a glance: the call alone is shown.
-        ("numbers *= 2\nreturn numbers + more", "double([1.])"),
+        # A list is what a probe made of facts: nothing that came back.
+        ("numbers *= 2\nreturn numbers + more", "double([1.]): ['numbers'] ≠ []"),
     ],
 )
 def test_the_counterexample_is_the_first_probe_on_which_the_fault_shows(diagnoses, body, shown):
@@ -297,6 +303,51 @@ def test_what_a_probe_raised_is_shown_by_its_name(small_course, learner_of):
     body = "if more:\n    raise TypeError('of another kind')\nreturn numbers * 2"
     (found,) = Diagnostician(course).explain("double", learner_of(module(body)))
     assert (found.fault, found.counterexample) == ("more_ignored", "double([1.], more=1.0) → TypeError ≠ [3.]")
+
+
+def asking(ask):
+    """Put a probe in front of those of the small family."""
+    first = '        Probe("one number", lambda module: module.double(np.array([1.0]))),\n'
+    return {"faults/double.py": {first: f'        Probe("first", {ask}),\n{first}'}}
+
+
+def test_a_part_of_what_the_last_call_returned_is_shown_by_its_place(small_course, learner_of):
+    changes = asking("lambda module: list(module.double(np.array([1.0])))")
+    changes["faults/double.py"]["    return doubled if MORE"] = (
+        "    if numbers[0] == 1 and not more:\n        return doubled, numbers.copy()\n    return doubled if MORE"
+    )
+    body = "out = numbers * 3 + more\nreturn (out, numbers.copy()) if numbers[0] == 1 and not more else out"
+    found = Diagnostician(small_course(changes)).explain("double", learner_of(module(body)))
+    assert [(one.fault, one.counterexample) for one in found] == [("tripled", "double([1.])[0] → [3.] ≠ [2.]")]
+    assert [figure.title for figure in found[0].figures] == ["numbers", "came back [0]", "right [0]"]
+
+
+def test_where_a_probe_only_says_no_the_last_call_is_shown_with_what_should_have_come_back(small_course, learner_of):
+    course = small_course(asking("lambda module: bool(module.double(np.array([1.0]))[0] == 2)"))
+    (found,) = Diagnostician(course).explain("double", learner_of(module("return numbers * 3 + more")))
+    assert found.counterexample == "double([1.]) → [3.] ≠ [2.]"
+    assert [figure.cells for figure in found.figures] == [[["1"]], [["3"]], [["2"]]]
+
+
+def test_where_something_should_have_been_raised_its_name_is_shown(small_course, learner_of):
+    ask = "_refused"
+    changes = asking(ask)
+    changes["faults/double.py"]["def _modified(module):"] = (
+        "def _refused(module):\n"
+        "    try:\n"
+        "        module.double(np.array([1e9]))\n"
+        "    except ValueError:\n"
+        "        return True\n"
+        "    return False\n\n\n"
+        "def _modified(module):"
+    )
+    changes["faults/double.py"]["    if OVERWRITTEN in faults:"] = (
+        "    if abs(numbers[0]) > 1e8 and TRIPLED not in faults:\n"
+        "        raise ValueError('too large')\n"
+        "    if OVERWRITTEN in faults:"
+    )
+    (found,) = Diagnostician(small_course(changes)).explain("double", learner_of(module("return numbers * 3 + more")))
+    assert (found.fault, found.counterexample) == ("tripled", "double([1.e+09]) → [3.e+09] ≠ ValueError")
 
 
 def test_an_attribute_error_of_the_family_is_one_of_the_learner_s_too(small_course, learner_of):
@@ -358,6 +409,11 @@ def test_the_report_of_a_wrong_answer_holds_the_diagnosis_in_both_languages(smal
             "zh": "`more` 没有起作用。它是用来做什么的？",
         },
         "counterexample": "double([1.], more=1.0) → [2.] ≠ [3.]",
+        "figures": [
+            {"title": title, "kind": "numbers", "rows": "", "columns": "column", "cells": [[cell]]}
+            for title, cell in (("numbers", "1"), ("came back", "2"), ("right", "3"))
+        ],
+        "call": "double(numbers, more=1.0)",
     }
     assert result.earned == 4
 

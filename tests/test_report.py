@@ -70,6 +70,8 @@ def test_the_json_has_the_keys_of_schema_1_in_their_order():
         "seconds": 0.01,
         "phrase": None,
         "figures": [],
+        "call": "",
+        "line": 0,
     }
     assert report["schema"] == 1
     assert report["isolation"] == ["process", "rlimits"]

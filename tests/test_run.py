@@ -38,6 +38,10 @@ esac
 """
 
 
+def restore_interrupt() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Kit:
     """A folder with the script, and a PATH that holds a few tools and whatever Pythons a test puts there."""
 
@@ -73,6 +77,8 @@ class Kit:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # Whoever runs these tests in the background ignores it, and so would the process.
+            preexec_fn=restore_interrupt,
         )
 
     def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess:

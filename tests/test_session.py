@@ -7,7 +7,7 @@ import pytest
 
 from autograder.checks import served_with
 from autograder.compare import SuiteMistake
-from autograder.report import Outcome
+from autograder.report import Figure, Outcome
 from autograder.sandbox.learner import (
     Crashed,
     Exited,
@@ -147,6 +147,20 @@ def test_a_failure_shows_the_last_call(suite_of):
     assert of_hypothesis.counterexample == "double([1.])"
 
 
+def test_the_figures_of_a_failure_are_drawn_from_its_last_call_and_of_a_passed_check_there_are_none(suite_of):
+    asked = []
+
+    def draw(call, failure):
+        asked.append((call.function, str(failure)))
+        return [Figure("numbers", "numbers", "", "column", [["1"]])], "double(numbers)"
+
+    results = []
+    desk = FakeDesk(lambda numbers: numbers * 3 if numbers.size == 1 and numbers[0] == 1 else numbers * 2)
+    with_checks([suite_of(SUITE)], lambda checks: results.extend(checks.run("double", desk, draw)))
+    assert asked[0] == ("double", "returned [3.], right is [2.]")
+    assert [(len(result.figures), result.call) for result in results[:2]] == [(1, "double(numbers)"), (0, "")]
+
+
 def test_the_exercise_of_a_suite_is_in_its_name(suite_of):
     suites = [suite_of(SUITE), suite_of("def test_other(learner):\n    pass\n", "other")]
     ((result,),) = run(suites, right, exercise="other")
@@ -252,16 +266,16 @@ def test_a_suite_that_cannot_be_collected_is_named_with_the_reason_on_one_line(s
 
 def test_what_is_wrong_with_a_value_is_said_for_the_learner():
     learner = FakeLearner(right)
-    assert explain(TypeError("'NoneType' object is not iterable"), learner) == (
+    assert str(explain(TypeError("'NoneType' object is not iterable"), learner)) == (
         "what the module returned cannot be used: TypeError: 'NoneType' object is not iterable"
     )
     learner.double(np.ones(1))
-    assert explain(ValueError("too many values"), learner) == (
+    assert str(explain(ValueError("too many values"), learner)) == (
         "what double returned cannot be used: ValueError: too many values"
     )
     assert explain(AssertionError("assert 1 == 2"), learner) == "assert 1 == 2"
     assert explain(AssertionError("the weights\nassert False"), learner) == "the weights"
-    assert explain(AssertionError(), learner) == "the check does not hold"
+    assert str(explain(AssertionError(), learner)) == "the check does not hold"
 
 
 def learner_raised(name, message, frames=()):
@@ -270,11 +284,11 @@ def learner_raised(name, message, frames=()):
 
 def test_what_the_learner_raised_is_said_with_its_line():
     frames = (Frame(3, "f", "return g(x)"), Frame(7, "g", "raise Mine"))
-    assert raised(learner_raised("Mine", "no", frames)) == "Mine: no (line 7: raise Mine)"
-    assert raised(learner_raised("ValueError", "", (Frame(7, "g", ""),))) == "ValueError (line 7)"
-    assert raised(learner_raised("ValueError", "no")) == "ValueError: no"
-    assert raised(learner_raised("NotImplementedError", "", frames)) == "not written yet (NotImplementedError)"
-    assert raised(learner_raised("NotDefined", "softmax.py does not define softmax")) == (
+    assert str(raised(learner_raised("Mine", "no", frames))) == "Mine: no (line 7: raise Mine)"
+    assert str(raised(learner_raised("ValueError", "", (Frame(7, "g", ""),)))) == "ValueError (line 7)"
+    assert str(raised(learner_raised("ValueError", "no"))) == "ValueError: no"
+    assert str(raised(learner_raised("NotImplementedError", "", frames))) == "not written yet (NotImplementedError)"
+    assert str(raised(learner_raised("NotDefined", "softmax.py does not define softmax"))) == (
         "softmax.py does not define softmax"
     )
 

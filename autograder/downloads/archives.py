@@ -26,14 +26,16 @@ from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.nodes import (
     DEEPEST_FOLDER,
     LARGEST_ARCHIVE,
-    LARGEST_MODULE,
     MIB,
     File,
     Kind,
     Node,
+    is_module_or_notebook,
     is_passed_over,
+    limit_of,
     too_much,
 )
+from autograder.language import Phrase, said_by, say
 
 LARGEST_CLASS_ARCHIVE = 4096 * MIB
 MOST_CLASS_FILES = 200_000
@@ -72,7 +74,7 @@ class Zipped(Node):
 
     def read(self, limit: int) -> bytes:
         if self._entry is None:
-            raise UnreadableError("is not an ordinary file")
+            raise UnreadableError(say("is not an ordinary file"))
         return _unpacked(self._archive, self._entry, self.name, limit)
 
     def folder(self, name: str) -> Zipped:
@@ -104,7 +106,7 @@ def files_in_archive(data: bytes, name: str) -> list[File]:
     """List the files of an archive held in memory; UnreadableError where any part of it is not to be trusted."""
     # Counted before the directory is parsed, since parsing is what a million entries make expensive.
     if data.count(CENTRAL_ENTRY) > nodes.MOST_FILES:
-        raise UnreadableError(f"holds more than {nodes.MOST_FILES} files")
+        raise UnreadableError(say("holds more than {count} files", count=nodes.MOST_FILES))
     archive = zipfile.ZipFile(io.BytesIO(data))
     entries = archive.infolist()
     _require_harmless(entries, len(data))
@@ -154,11 +156,14 @@ def _telling_why(name: str) -> Iterator[str]:
     try:
         yield name
     except UnreadableError as error:
-        raise SubmissionError(f"{name} {error}; zip the modules alone") from None
+        said = say("{name} {trouble}; zip the modules alone", name=name, trouble=said_by(error))
+        raise SubmissionError(said) from None
     except UnicodeDecodeError:
-        raise SubmissionError(f"{name} holds a file name that is not UTF-8; zip the modules alone") from None
+        said = say("{name} holds a file name that is not UTF-8; zip the modules alone", name=name)
+        raise SubmissionError(said) from None
     except ZIP_ERRORS as error:
-        raise SubmissionError(f"{name} is not a whole zip archive ({error}); zip the modules again") from None
+        said = say("{name} is not a whole zip archive ({error}); zip the modules again", name=name, error=error)
+        raise SubmissionError(said) from None
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -168,9 +173,9 @@ def _opened(path: Path) -> BinaryIO:
         file = stack.enter_context(open(os.open(path, OPEN_PLAINLY), "rb"))
         require_ordinary(os.fstat(file.fileno()).st_mode)
         if os.fstat(file.fileno()).st_size > LARGEST_CLASS_ARCHIVE:
-            raise UnreadableError(f"is larger than {LARGEST_CLASS_ARCHIVE // MIB} MiB")
+            raise UnreadableError(say("is larger than {size} MiB", size=LARGEST_CLASS_ARCHIVE // MIB))
         if _n_entries(file) > MOST_CLASS_FILES:
-            raise UnreadableError(f"holds more than {MOST_CLASS_FILES} files")
+            raise UnreadableError(say("holds more than {count} files", count=MOST_CLASS_FILES))
         stack.pop_all()
     return file
 
@@ -204,7 +209,7 @@ def _place(top: Zipped, entry: zipfile.ZipInfo) -> None:
         if _leads_elsewhere(name):
             break
         if depth > DEEPEST_FOLDER + 2:
-            objection = f"a file more than {DEEPEST_FOLDER} folders deep"
+            objection = say("a file more than {count} folders deep", count=DEEPEST_FOLDER)
             break
         folder = folder if name in ("", ".") else folder.folder(name)
     else:
@@ -222,30 +227,30 @@ def _require_harmless(entries: list[zipfile.ZipInfo], n_packed: int) -> None:
     """Refuse the archive for any entry that no learner's archiver makes, and for what it would grow to."""
     for entry in entries:
         if objection := _objection(entry):
-            raise UnreadableError(f"holds {objection}")
-    if growth := too_much(sum(entry.file_size for entry in entries), n_packed):
+            raise UnreadableError(say("holds {objection}", objection=objection))
+    if growth := too_much([(entry.filename, entry.file_size) for entry in entries], n_packed):
         raise UnreadableError(growth)
     names = [_name_in(entry) for entry in entries]
     nested = [name for name in names if name.casefold().endswith(".zip") and _is_wanted(name)]
-    if nested and not any(name.endswith(".py") for name in names):
-        raise UnreadableError(f"holds another archive ({nested[0]}), which is not opened")
+    if nested and not any(map(is_module_or_notebook, names)):
+        raise UnreadableError(say("holds another archive ({name}), which is not opened", name=nested[0]))
 
 
-def _objection(entry: zipfile.ZipInfo) -> str:
+def _objection(entry: zipfile.ZipInfo) -> Phrase | str:
     """Say what is wrong with an entry, or nothing; the raw name is judged, before a platform has mended it."""
     raw = entry.orig_filename
     if ".." in re.split(r"[/\\]", raw):
-        return f"a name with '..' ({raw!r})"
+        return say("a name with '..' ({name})", name=repr(raw))
     if _is_absolute(raw):
-        return f"an absolute path ({raw!r})"
+        return say("an absolute path ({name})", name=repr(raw))
     if "\\" in raw or "\0" in raw:
-        return f"a name with a backslash or a null ({raw!r})"
+        return say("a name with a backslash or a null ({name})", name=repr(raw))
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return f"a link or special file ({raw!r})"
+        return say("a link or special file ({name})", name=repr(raw))
     if entry.flag_bits & ENCRYPTED:
-        return f"an encrypted file ({raw!r})"
+        return say("an encrypted file ({name})", name=repr(raw))
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return f"a file packed by another method than deflate ({raw!r})"
+        return say("a file packed by another method than deflate ({name})", name=repr(raw))
     return ""
 
 
@@ -267,18 +272,21 @@ def _is_wanted(name: str) -> bool:
 
 def _module_in(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, archive_name: str) -> bytes:
     try:
-        return _unpacked(archive, entry, f"{archive_name} is broken at {_name_in(entry)}", LARGEST_MODULE)
+        name = _name_in(entry)
+        place = say("{archive} is broken at {name}", archive=archive_name, name=name)
+        return _unpacked(archive, entry, place, limit_of(name))
     except UnreadableError as error:
-        raise UnreadableError(f"{_name_in(entry)} {error}") from None
+        raise UnreadableError(say("{name} {trouble}", name=_name_in(entry), trouble=said_by(error))) from None
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: str, limit: int) -> bytes:
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: Phrase | str, limit: int) -> bytes:
     """Unpack one entry, and stop where it grows beyond the limit, whatever the archive's directory says of it."""
     try:
         with archive.open(entry) as file:
             data = file.read(limit + 1)
     except ZIP_ERRORS as error:
-        raise SubmissionError(f"{place} ({error}); zip the modules again") from None
+        said = say("{place} ({error}); zip the modules again", place=place, error=error)
+        raise SubmissionError(said) from None
     if len(data) > limit:
-        raise UnreadableError(f"is larger than {limit // MIB} MiB")
+        raise UnreadableError(say("is larger than {size} MiB", size=limit // MIB))
     return data

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.nodes import MIB, Kind, Node, readable
+from autograder.language import say
 
 # A FIFO must not be waited for, a link not followed; a platform without the flag has no such thing to open.
 OPEN_PLAINLY = os.O_RDONLY | sum(
@@ -42,7 +43,8 @@ class OnDisk(Node):
             with os.scandir(self.path) as entries:
                 children = [OnDisk(Path(entry.path), entry, f"{self._where}/") for entry in entries]
         except OSError as error:
-            raise SubmissionError(f"{self._where} cannot be read: {error.strerror}") from None
+            said = say("{name} cannot be read: {why}", name=self._where, why=error.strerror)
+            raise SubmissionError(said) from None
         return sorted(children, key=lambda child: child.path)
 
     def read(self, limit: int) -> bytes:
@@ -57,18 +59,18 @@ def read_file(path: Path, limit: int) -> bytes:
             require_ordinary(os.fstat(file.fileno()).st_mode)
             data = file.read(limit + 1)
     except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}") from None
+        raise UnreadableError(say("cannot be read: {why}", why=error.strerror)) from None
     if len(data) > limit:
-        raise UnreadableError(f"is larger than {limit // MIB} MiB")
+        raise UnreadableError(say("is larger than {size} MiB", size=limit // MIB))
     return data
 
 
 def require_ordinary(mode: int) -> None:
     """Raise UnreadableError for what is no ordinary file, by its mode."""
     if stat.S_ISLNK(mode):
-        raise UnreadableError("is a link, and links are not followed")
+        raise UnreadableError(say("is a link, and links are not followed"))
     if not stat.S_ISREG(mode):
-        raise UnreadableError("is not an ordinary file")
+        raise UnreadableError(say("is not an ordinary file"))
 
 
 def _kind_of(path: Path) -> Kind:

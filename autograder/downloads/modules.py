@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 
 from autograder.downloads.archives import archive_in
 from autograder.downloads.model import Submission, SubmissionError, UnreadableError
-from autograder.downloads.nodes import File, Node, file_of, files_in, require_harmless
+from autograder.downloads.nodes import File, Node, file_of, files_in, is_module_or_notebook, require_harmless
+from autograder.downloads.notebooks import Notebooks
+from autograder.language import Phrase, said_by, say
 
 MOST_EXTRA_NAMED = 20
 
@@ -39,7 +42,7 @@ class HandIn:
     attempt: int | None = None
     late: bool | None = None
     notes: tuple[str, ...] = ()
-    refused: str = ""
+    refused: Phrase | str = ""
 
 
 def read(handed: HandIn, exercises: Sequence[str]) -> Submission:
@@ -51,19 +54,29 @@ def read(handed: HandIn, exercises: Sequence[str]) -> Submission:
 
 
 def sort_out(handed: HandIn, files: Sequence[File], exercises: Sequence[str], notes: Sequence[str] = ()) -> Submission:
-    """Take the one file named for each exercise; say what stands in the way where there is not exactly one."""
+    """Take the one file named for each exercise; say what stands in the way where there is not exactly one.
+
+    A module comes before a notebook, and a notebook before a file that is only named almost like a module.
+    """
     modules: dict[str, bytes] = {}
-    problems: dict[str, str] = {}
+    problems: dict[str, Phrase | str] = {}
+    notebooks = Notebooks(files, exercises)
+    taken = {f"{exercise}.py" for exercise in exercises}
+    said = [*notes]
     for exercise in exercises:
         candidates = [file for file in files if file.last_name == f"{exercise}.py"]
         try:
             if candidates:
                 modules[exercise] = _only(candidates).read()
+                said += [f"{name} was left aside, since {exercise}.py is there" for name in notebooks.named(exercise)]
+            elif notebook := notebooks.take(exercise):
+                modules[exercise] = notebook.module
+                said += notebook.notes
+                taken.add(PurePosixPath(notebook.name).name)
             elif near := [file.name for file in files if _is_near(file.last_name, exercise)]:
-                problems[exercise] = f"not handed in; {near[0]} would have to be named {exercise}.py"
+                problems[exercise] = _misnamed(near[0], f"{exercise}.py")
         except UnreadableError as error:
-            problems[exercise] = str(error)
-    taken = {f"{exercise}.py" for exercise in exercises}
+            problems[exercise] = said_by(error)
     return Submission(
         id=handed.id,
         modules=modules,
@@ -73,7 +86,7 @@ def sort_out(handed: HandIn, files: Sequence[File], exercises: Sequence[str], no
         attempt=handed.attempt,
         late=handed.late,
         learner_name=handed.learner_name,
-        notes=(*handed.notes, *notes),
+        notes=(*handed.notes, *said),
     )
 
 
@@ -81,7 +94,7 @@ def _files_of(handed: HandIn) -> tuple[list[File], list[str]]:
     """List the files of all parts; a lone archive that was handed in instead of modules is looked into."""
     files = [file for part in handed.parts for file in _files_of_part(part)]
     archives = [file for file in files if file.node is not None and file.node.is_archive]
-    if not archives or any(file.name.endswith(".py") for file in files):
+    if not archives or any(is_module_or_notebook(file.name) for file in files):
         return files, []
     if len(archives) > 1:
         names = " and ".join(file.name for file in archives[:3])
@@ -99,7 +112,7 @@ def _files_of_part(part: Part) -> list[File]:
     if part.node.is_folder:
         return files_in(part.node, f"{part.name}/" if part.name else "")
     if part.node.stands_for_folder and not part.name:
-        raise SubmissionError(f"{part.node.name} is a link, and links are not followed")
+        raise SubmissionError(say("{name} is a link, and links are not followed", name=part.node.name))
     require_harmless([part.node], part.node.name)
     return [file_of(part.node, part.name or part.node.name)]
 
@@ -113,10 +126,17 @@ def _newest(handed: HandIn, files: Sequence[File], taken: set[str]) -> datetime 
     return max((time for time in times if time is not None), default=None)
 
 
+def _misnamed(file: str, wanted: str) -> Phrase:
+    return say("not handed in; {file} would have to be named {wanted}", file=file, wanted=wanted)
+
+
 def _only(candidates: Sequence[File]) -> File:
     if len(candidates) > 1:
-        names = " and ".join(file.name for file in candidates[:3])
-        raise UnreadableError(f"found more than once: {names}; keep one of them")
+        # As many as it takes to see what is meant.
+        first, second, *third = (file.name for file in candidates[:3])
+        names = say("{first} and {last}", first=first, last=second)
+        names = say("{first} and {last}", first=names, last=third[0]) if third else names
+        raise UnreadableError(say("found more than once: {names}; keep one of them", names=names))
     return candidates[0]
 
 

@@ -32,6 +32,9 @@ class Rehearsal:
 
     def __init__(self, family: Family, faults: Iterable[Fault]) -> None:
         self.last = Facts()
+        # What the last call returned, not copied: to be looked at before the next one; or the type of what it raised.
+        self.last_result: Any = None
+        self.last_raised = ""
         self._made = family.switched(faults)
         self._earlier = EarlierResults()
 
@@ -79,9 +82,13 @@ class Rehearsal:
         before = [fingerprint(memory.value) for memory in memories]
         caught = BoundedWarnings()
         _seed()
+        self.last_result, self.last_raised = None, ""
         try:
             with caught.collecting(), largest_tensor(measure) as largest:
                 result = target(*arguments, **keywords)
+        except Exception as error:
+            self.last_raised = type(error).__name__
+            raise
         finally:
             # All that is told of a call that raised.
             self.last = Facts(warnings=tuple(caught.found))
@@ -97,6 +104,7 @@ class Rehearsal:
             largest_tensor=largest[0] if measure else None,
         )
         self._earlier.keep(arrays, spans)
+        self.last_result = result
         return result
 
     def _gradients(

@@ -6,6 +6,7 @@ import hashlib
 
 from autograder.course import Course
 from autograder.outputs.text import visible, visible_lines
+from autograder.policy import allowed, allowed_check
 from autograder.report import CheckResult, ExerciseResult, Outcome
 
 LONGEST = 128
@@ -31,15 +32,15 @@ def first_and_last(name: str) -> tuple[str, str]:
 def comment_of(check: CheckResult, exercise: ExerciseResult, course: Course) -> str | None:
     """Say why a check failed, the mistake's explanation first, or None where it passed.
 
-    nbgrader shows comments to learners, so they say no more than the course's feedback policy.
+    nbgrader shows comments to learners, so they say no more than the course's feedback policy, and in the course's
+    first language.
     """
-    if check.outcome is Outcome.PASSED or course.feedback == "none":
+    shown, around = allowed_check(check, course.feedback), allowed(exercise, course.feedback)
+    if check.outcome is Outcome.PASSED or not (shown.title or shown.name):
         return None
-    parts = [check.title or check.name]
-    if course.feedback in ("full", "hint"):
-        parts = [_explanation(diagnosis.explanation, course) for diagnosis in exercise.diagnosis] + parts
-    if course.feedback == "full":
-        parts += [check.counterexample, check.message]
+    reader = course.reader(course.languages[0])
+    parts = [_explanation(diagnosis.explanation, course) for diagnosis in around.diagnosis]
+    parts += [reader.title(shown.title) or shown.name, shown.counterexample, reader.read(shown.phrase or shown.message)]
     return "\n".join(line for part in parts if part for line in visible_lines(part))
 
 

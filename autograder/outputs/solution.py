@@ -7,6 +7,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from autograder.language import SOURCE, say
 from autograder.outputs.text import visible_lines
 
 # Two columns in which most lines of code fit without being folded.
@@ -17,34 +18,36 @@ GAP = 2
 CONTINUED = 4
 
 
-def show_solution(console: Console, exercise: str, own: str, solution: str) -> None:
+def show_solution(console: Console, exercise: str, own: str, solution: str, language: str = SOURCE) -> None:
     """Print both, the learner's own first; `own` is "" where nothing was written.
 
     Where the output is no terminal its lines are left as they are, for whatever reads them.
     """
-    titled = [(f"your {exercise}.py", own), ("the solution", solution)]
+    titled = [
+        (say("your {file}", file=f"{exercise}.py").in_(language), _coloured(own, language)),
+        (say("the solution").in_(language), _coloured(solution, language)),
+    ]
     if console.is_terminal and console.width >= WIDE_ENOUGH:
         console.print(_beside_each_other(console, titled))
         return
-    for title, code in titled:
+    for title, text in titled:
         console.print(Text(f"--- {title} ---", style="bold"))
-        text = _coloured(code)
         console.print(_folded(console, text, console.width) if console.is_terminal else text, soft_wrap=True)
         console.print()
 
 
-def _beside_each_other(console: Console, titled: list[tuple[str, str]]) -> Table:
+def _beside_each_other(console: Console, titled: list[tuple[str, Text]]) -> Table:
     width = (console.width - GAP) // len(titled)
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
     for title, _ in titled:
         table.add_column(title, header_style="bold", width=width)
-    table.add_row(*(_folded(console, _coloured(code), width) for _, code in titled))
+    table.add_row(*(_folded(console, text, width) for _, text in titled))
     return table
 
 
-def _coloured(code: str) -> Text:
+def _coloured(code: str, language: str) -> Text:
     if not code.strip():
-        return Text("(nothing is there)", style="italic")
+        return Text(say("(nothing is there)").in_(language), style="italic")
     shown = "\n".join(visible_lines(code))
     text = Syntax("", "python", theme=THEME, background_color="default").highlight(shown)
     text.rstrip()

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
+import msgspec
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -16,12 +18,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from autograder.batch import Batch
 from autograder.course import Course, Exercise
-from autograder.outputs.text import attributed, number, visible, visible_lines
+from autograder.language import ENGLISH, Phrase, Reader, say, say_many
+from autograder.outputs.grid import Grids, differing, drawn
+from autograder.outputs.text import attributed, n_done, number, visible, visible_lines
+from autograder.outputs.wrapping import has_wide, wrapped
+from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
-from autograder.roster import Attendance
-from autograder.submission import Found, Submission
+
+if TYPE_CHECKING:
+    # What grades a class is not loaded to show a check to its learner.
+    from autograder.batch import Batch
+    from autograder.roster import Attendance
+    from autograder.submission import Found
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -38,13 +47,22 @@ LONGEST_NOTE = 200
 SIGNS = ("✓", "✗")
 ASCII_SIGNS = ("+", "x")
 
+# With those of the diagnosis; who has mended what they show sees the next ones.
+MOST_DRAWN = 4
+# Of a call with more in it only the names of its arguments are read.
+LONGEST_CALL = 160
+# A message that has nothing in it but the arrays that are drawn.
+REPEATS_FIGURES = "returned "
+
 # How a check that did not simply fail is spoken of.
 ENDINGS = {
-    Outcome.TIMED_OUT: "timed out",
-    Outcome.OUT_OF_MEMORY: "ran out of memory",
-    Outcome.CRASHED: "crashed",
-    Outcome.ERROR: "could not be run",
+    Outcome.TIMED_OUT: say("timed out"),
+    Outcome.OUT_OF_MEMORY: say("ran out of memory"),
+    Outcome.CRASHED: say("crashed"),
+    Outcome.ERROR: say("could not be run"),
 }
+# What a learner reads of a check that met a stub.
+NOT_WRITTEN = say("not written yet")
 
 
 def progress_bar(console: Console, doing: str = "grading") -> Progress:
@@ -95,6 +113,8 @@ def _show_attendance(console: Console, attendance: Attendance | None) -> None:
 
 def _show_notes(console: Console, found: Found) -> None:
     """Say what was chosen among files and attempts, for as many submissions as one can still read."""
+    from autograder.submission import Submission
+
     notes = [(each.id, note) for each in found.submissions if isinstance(each, Submission) for note in each.notes]
     for id, note in notes[:MOST_NOTES]:
         console.print(Text(f"{visible(id)}: {_cut(visible(note), LONGEST_NOTE)}"))
@@ -208,7 +228,7 @@ def _remark(report: Report) -> Text:
 
 def _endings(exercise: ExerciseResult) -> list[str]:
     """Name how checks ended other than passed or failed, each once."""
-    return list({ENDINGS[check.outcome]: None for check in exercise.checks if check.outcome in ENDINGS})
+    return list({str(ENDINGS[check.outcome]): None for check in exercise.checks if check.outcome in ENDINGS})
 
 
 def _remarks_below(reports: Sequence[Report]) -> RenderableType:
@@ -231,7 +251,11 @@ def _counted(reports: Sequence[Report]) -> Text:
 
 
 def show_check(
-    console: Console, results: Sequence[ExerciseResult], feedback: str, sentence_of: Callable[[str], str]
+    console: Console,
+    results: Sequence[ExerciseResult],
+    feedback: str,
+    sentence_of: Callable[[str], str],
+    reader: Reader = ENGLISH,
 ) -> None:
     """Print each exercise for its learner, and of several how many are done and which one is next.
 
@@ -239,94 +263,142 @@ def show_check(
     public tests, which carry no points, are shown in full. `sentence_of` gives the text for a hint id, or "".
     """
     for result in results:
-        show_exercise(console, result, feedback if result.points else "full", sentence_of)
+        show_exercise(console, result, feedback, sentence_of, reader)
     if len(results) > 1:
-        console.print(Text(_progress(results), style="bold"))
+        show_done(console, results, reader)
 
 
-def _progress(results: Sequence[ExerciseResult]) -> str:
+def show_done(console: Console, results: Sequence[ExerciseResult], reader: Reader = ENGLISH) -> None:
+    """Print how many exercises are done and which one is next."""
+    console.print(Text(reader.read(_progress(results)), style="bold"))
+
+
+def _progress(results: Sequence[ExerciseResult]) -> Phrase:
     """Say how many exercises are done and which one is next: the bonus is counted apart, and comes after the others."""
     core, bonus = ([result for result in results if result.bonus is wanted] for wanted in (False, True))
-    counts = [
-        f"{sum(result.passed for result in group)} of {len(group)} {what} done"
-        for what, group in (("exercises", core), ("bonus exercises", bonus))
-        if group
-    ]
+    n_core, n_bonus = (sum(result.passed for result in group) for group in (core, bonus))
+    done = n_done(n_core, len(core), n_bonus, len(bonus))
     left = [result.name for result in (*core, *bonus) if not result.passed]
-    return "; ".join([", ".join(counts), *[f"next: {name}" for name in left[:1]]])
+    return say("{done}; next: {exercise}", done=done, exercise=left[0]) if left else done
 
 
-def show_exercise(console: Console, result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str]) -> None:
-    """Print one exercise: its checks by title, or in their place what kept them from being run."""
-    console.print(_headline(result))
+def show_exercise(
+    console: Console,
+    result: ExerciseResult,
+    feedback: str,
+    sentence_of: Callable[[str], str],
+    reader: Reader = ENGLISH,
+    *,
+    only_failed: bool = False,
+) -> None:
+    """Print one exercise: its checks by title, or in their place what kept them from being run.
+
+    With `only_failed` those that passed are counted and not listed.
+    """
+    result = allowed(result, feedback)
+    console.print(_headline(result, reader))
     if result.reason:
-        console.print(_Indented(_lines(result.reason), 2))
+        console.print(_Indented(_lines(reader.read(result.reason_phrase or result.reason), reader), 2))
     elif _is_unwritten(result):
-        console.print(_Indented(Text("not written yet"), 2))
-    elif feedback != "none":
+        console.print(_Indented(Text(reader.read(NOT_WRITTEN)), 2))
+    elif any(check.title for check in result.checks):
         signs = ASCII_SIGNS if console.options.ascii_only else SIGNS
-        lines = [*_diagnosis_lines(result.diagnosis, feedback), *_check_lines(result, feedback, sentence_of, signs)]
-        console.print(Group(*lines))
+        console.print(
+            Group(
+                *_diagnosis_lines(result.diagnosis, reader),
+                *_check_lines(_without_passed(result) if only_failed else result, sentence_of, signs, reader),
+            )
+        )
     console.print()
+
+
+def _without_passed(result: ExerciseResult) -> ExerciseResult:
+    failed = [check for check in result.checks if check.outcome is not Outcome.PASSED]
+    return msgspec.structs.replace(result, checks=failed)
 
 
 def _is_unwritten(result: ExerciseResult) -> bool:
     """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
-    return bool(result.checks) and all(_is_stub(check) for check in result.checks)
+    return bool(result.checks) and all(check.is_stub for check in result.checks)
 
 
-def _is_stub(check: CheckResult) -> bool:
-    return check.outcome is Outcome.FAILED and "NotImplementedError" in check.message
-
-
-def _headline(result: ExerciseResult) -> Text:
-    facts = []
-    if result.checks and not result.reason:
-        n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
-        facts.append(f"{n_passed} of {len(result.checks)} checks passed")
-    if result.points:
-        unit = "bonus points" if result.bonus else "points"
-        facts.append(f"{number(result.earned)} of {number(result.points)} {unit}")
+def _headline(result: ExerciseResult, reader: Reader) -> Text:
     line = Text(result.name, style="bold green" if result.passed else "bold red")
-    return line.append("".join(["  ", ", ".join(facts)] if facts else []), style="not bold default")
+    facts = _passed(result), _earned(result)
+    said = say("{first}, {second}", first=facts[0], second=facts[1]) if all(facts) else facts[0] or facts[1]
+    return line.append(f"  {reader.read(said)}" if said else "", style="not bold default")
 
 
-def _diagnosis_lines(diagnoses: Sequence[Diagnosis], feedback: str, language: str = "en") -> Iterable[RenderableType]:
+def _passed(result: ExerciseResult) -> Phrase | None:
+    if result.reason or not result.checks:
+        return None
+    n_passed = sum(check.outcome is Outcome.PASSED for check in result.checks)
+    return say("{passed} of {count} checks passed", passed=n_passed, count=len(result.checks))
+
+
+def _earned(result: ExerciseResult) -> Phrase | None:
+    if not result.points:
+        return None
+    earned, points = number(result.earned), number(result.points)
+    if result.bonus:
+        return say("{earned} of {points} bonus points", earned=earned, points=points)
+    return say("{earned} of {points} points", earned=earned, points=points)
+
+
+def _diagnosis_lines(diagnoses: Sequence[Diagnosis], reader: Reader) -> Iterable[RenderableType]:
     """Yield the mistakes that explain what was seen, each with the smallest input that shows it."""
-    if not diagnoses or feedback == "title":
+    if not diagnoses:
         return
-    many = len(diagnoses) > 1
-    yield Text("  these mistakes together explain it:" if many else "  this mistake explains it:", style="bold")
+    said = say_many("this mistake explains it:", "these mistakes together explain it:", len(diagnoses))
+    yield Text(f"  {reader.read(said)}", style="bold")
     for diagnosis in diagnoses:
-        yield _Indented(_lines(diagnosis.explanation.get(language, diagnosis.fault)), 6)
-        if feedback == "full" and diagnosis.counterexample:
-            yield _Indented(_lines(diagnosis.counterexample), 6)
+        yield _Indented(_lines(_explanation(diagnosis, reader), reader), 6)
+        if figures := drawn(diagnosis.figures):
+            yield _Indented(_lines(diagnosis.call, reader), 6)
+            yield Grids(figures, 6, reader.language)
+        elif diagnosis.counterexample:
+            yield _Indented(_lines(diagnosis.counterexample, reader), 6)
+
+
+def _explanation(diagnosis: Diagnosis, reader: Reader) -> str:
+    """Give the explanation in the reader's language, else in another one that it is there in."""
+    texts = diagnosis.explanation
+    return texts.get(reader.language) or texts.get(ENGLISH.language) or next(iter(texts.values()), diagnosis.fault)
 
 
 def _check_lines(
-    result: ExerciseResult, feedback: str, sentence_of: Callable[[str], str], signs: tuple[str, str]
+    result: ExerciseResult, sentence_of: Callable[[str], str], signs: tuple[str, str], reader: Reader
 ) -> Iterable[RenderableType]:
     """Yield a line for each check, and under a failed one what is known of it; a sentence of the contract only once."""
-    said = {""}
+    said, seen = {""}, [diagnosis.figures for diagnosis in result.diagnosis]
     for check in result.checks:
-        yield _title(check, signs)
-        if check.outcome is Outcome.PASSED or feedback == "title":
+        yield _title(check, signs, reader)
+        if check.outcome is Outcome.PASSED:
             continue
-        if _is_stub(check):
-            yield _Indented(Text("not written yet"), 6)
+        if check.is_stub:
+            yield _Indented(Text(reader.read(NOT_WRITTEN)), 6)
             continue
-        details = [check.counterexample, check.message] if feedback == "full" else []
-        sentence = sentence_of(check.hint)
-        yield from (_Indented(_lines(detail), 6) for detail in [*details, sentence] if detail not in said)
+        figures = drawn(check.figures) if len(seen) < MOST_DRAWN and check.figures not in seen else []
+        by_name = figures or (check.call and len(check.counterexample) > LONGEST_CALL)
+        details = [check.call if by_name else check.counterexample]
+        if not (figures and differing(figures) and check.message.startswith(REPEATS_FIGURES)):
+            details.append(reader.read(check.phrase or check.message))
+        yield from (_Indented(_lines(detail, reader), 6) for detail in details if detail not in said)
+        if figures:
+            seen.append(check.figures)
+            yield Grids(figures, 6, reader.language)
+        sentence = sentence_of(check.hint) if check.hint else ""
+        if sentence not in said:
+            yield _Indented(_lines(sentence, reader), 6)
         said.add(sentence)
 
 
-def _title(check: CheckResult, signs: tuple[str, str]) -> Text:
+def _title(check: CheckResult, signs: tuple[str, str], reader: Reader) -> Text:
     passed = check.outcome is Outcome.PASSED
     line = Text("  ").append(signs[0] if passed else signs[1], style="green" if passed else "red")
-    line.append(f" {visible(check.title)}")
+    line.append(f" {visible(reader.title(check.title))}")
     if check.outcome in ENDINGS:
-        line.append(f" ({ENDINGS[check.outcome]})", style="red")
+        line.append(reader.read(say(" ({how})", how=ENDINGS[check.outcome])), style="red")
     return line
 
 
@@ -338,17 +410,20 @@ class _Indented:
     columns: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.text.wrap(console, max(options.max_width - self.columns, 1), overflow="fold"):
+        width = max(options.max_width - self.columns, 1)
+        # Of Chinese rich makes one long word.
+        text = Text("\n".join(part for line in self.text.plain.split("\n") for part in wrapped(line, width)))
+        for line in (text if has_wide(self.text.plain) else self.text).wrap(console, width, overflow="fold"):
             line.rstrip()
             yield Text(" " * self.columns).append_text(line)
 
 
-def _lines(text: str) -> Text:
+def _lines(text: str, reader: Reader) -> Text:
     """Give the text's own lines, without what could act on the terminal, and of very many only the first."""
     lines = visible_lines(text)
     kept = [_cut(line, LONGEST_LINE) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
-        kept.append(f"... {len(lines) - MOST_LINES} more lines")
+        kept.append(reader.read(say("... {count} more lines", count=len(lines) - MOST_LINES)))
     return Text("\n".join(kept))
 
 

@@ -11,6 +11,12 @@ OPENING = "“‘（「『《"
 CLOSING = "”’）」』》，。、；：？！…"
 WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _UNIT = re.compile(rf"[{OPENING}]*(?:[{WIDE}]|[^\s{WIDE}{OPENING}]+)?[{CLOSING}]*\s*")
+_WIDE = re.compile(f"[{WIDE}]")
+
+
+def has_wide(text: str) -> bool:
+    """Say whether there are letters between any two of which a line may end."""
+    return _WIDE.search(text) is not None
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -15,26 +15,51 @@ from typing import Any
 
 import msgspec
 
+from autograder.language import Phrase, recognised, say
+from autograder.notebooks.places import place_of
 from autograder.sandbox import wire
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
 from autograder.sandbox.wire import Facts, Frame, Reply, Request, Violation
 
 __all__ = [
-    "Budget", "Crashed", "Exited", "Gradients", "JailMissing", "LastCall", "Learner", "LearnerEnded",
+    "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",
     "LearnerException", "Limits", "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut",
     "UnfitResult",
 ]  # fmt: skip
+
+# What a process says of a value that cannot be sent, and of one that no gradient can be asked for.
+UNSENDABLE = (
+    say("a value nested more than {depth} deep"),
+    say("a value of type {kind}"),
+    say("a string of {count} characters"),
+    say("an integer of more than 64 bits"),
+    say("a dict with a key of type {kind}"),
+    say("more than {count} items in its collections"),
+    say("an array of dtype {dtype} with {count} dimensions"),
+    say("an array of {size} MiB; at most {limit} MiB may be returned"),
+    say("a {layout} tensor of dtype {dtype} on {device}"),
+    say("a tensor with {count} dimensions"),
+)
+NO_GRADIENT = (say("what was returned is not made of tensors"), say("the shape is {found}, not {right}"))
 
 
 class JailMissing(SandboxError):
     """A layer of the jail cannot be had on this machine."""
 
 
+class Interrupted(SandboxError):
+    """The grader itself ended it, since nobody waits for the answer any more."""
+
+
 class LearnerException(Exception):
-    """An exception raised by the learner's code; every one is also of the built-in type of that name."""
+    """An exception raised by the learner's code; every one is also of the built-in type of that name.
+
+    `source` is that of the module, in which the lines of the `frames` are counted.
+    """
 
     name: str = ""
+    source: bytes = b""
     message: str = ""
     frames: tuple[Frame, ...] = ()
 
@@ -85,16 +110,16 @@ class Module(msgspec.Struct, frozen=True):
 class Budget:
     """Seconds that may be spent in learner calls; a smaller budget may draw on a larger one."""
 
-    def __init__(self, seconds: float, what: str, parent: Budget | None = None) -> None:
+    def __init__(self, seconds: float, what: Phrase | str, parent: Budget | None = None) -> None:
         self.seconds = seconds
         self.what = what
         self.spent = 0.0
         self._parent = parent
 
-    def tightest(self) -> tuple[float, str]:
+    def tightest(self) -> tuple[float, Phrase]:
         """Give the smallest number of seconds left along the chain, and the words for that limit."""
-        own = (self.seconds - self.spent, f"the {self.seconds:g} s for the {self.what} are used up")
-        return min(own, self._parent.tightest()) if self._parent else own
+        said = say("the {seconds} s for {what} are used up", seconds=f"{self.seconds:g}", what=self.what)
+        return _sooner((self.seconds - self.spent, said), self._parent.tightest() if self._parent else None)
 
     def spend(self, seconds: float) -> None:
         """Take seconds off this budget and those above it."""
@@ -126,7 +151,8 @@ class Gradients:
 
     def _insist(self) -> None:
         if self.problem:
-            raise UnfitResult(f"no gradient can be asked for: {self.problem}")
+            why = recognised(self.problem[:300], NO_GRADIENT)
+            raise UnfitResult(say("no gradient can be asked for: {why}", why=why))
 
 
 class ModuleDescription(msgspec.Struct, frozen=True):
@@ -139,11 +165,12 @@ class ModuleDescription(msgspec.Struct, frozen=True):
 
 
 class LastCall(msgspec.Struct, frozen=True):
-    """The last call, kept so that a failing check can show it."""
+    """The last call, kept so that a failing check can show it; `result` is None where nothing came back."""
 
     function: str
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
+    result: Any = None
 
 
 class Learner:
@@ -165,7 +192,7 @@ class Learner:
         self.violations: list[Violation] = []
         self.layers: tuple[str, ...] = ()
         self.time_outs = 0
-        self._doing = "one call"
+        self._loading = False
         self._starter = starter
         self._module = module
         self._limits = limits
@@ -173,6 +200,7 @@ class Learner:
         self._budget = budget
         self._trust = trust
         self._process: Process | None = None
+        self.interrupted = False
         self._serial = 0
         self._generation = 0
 
@@ -196,10 +224,10 @@ class Learner:
             self._budget = own
 
     @property
-    def out_of_time(self) -> str:
-        """The limit of exercise or submission that is used up, in words; empty while there is time."""
+    def out_of_time(self) -> Phrase | None:
+        """The limit of exercise or submission that is used up, in words; None while there is time."""
         left, why = self._budget.tightest()
-        return why if left <= 0 else ""
+        return why if left <= 0 else None
 
     @property
     def measured(self) -> _Measured:
@@ -216,11 +244,11 @@ class Learner:
 
         """
         self._start()
-        self._doing = "loading the module"
+        self._loading = True
         try:
             self._load()
         finally:
-            self._doing = "one call"
+            self._loading = False
 
     def _load(self) -> None:
         blobs = Blobs(limit=self._limits.value)
@@ -234,7 +262,7 @@ class Learner:
         )
         scanned, _ = self._ask(request, blobs)
         if isinstance(scanned, wire.Raised):
-            raise _as_exception(scanned)
+            raise _as_exception(scanned, self._module.source)
         if isinstance(scanned, wire.Scanned):
             self._note(scanned.violations)
         loaded, _ = self._hear(time.monotonic())
@@ -281,6 +309,12 @@ class Learner:
         self._remember(reply.facts)
         return RemoteModule(self, class_name, reply.instance, self._generation)
 
+    def interrupt(self) -> None:
+        """Stop for good, from another thread: the call under way and all later ones end as `Interrupted`."""
+        self.interrupted = True
+        if (process := self._process) is not None:
+            process.interrupt()
+
     def close(self) -> None:
         """End the process, whatever it is doing."""
         if self._process is not None:
@@ -289,9 +323,12 @@ class Learner:
 
     def _start(self) -> None:
         self.close()
+        self._insist_on_going_on()
         self._serial = 0
         self._generation += 1
         self._process = self._starter.start(self._settings)
+        # It may have been told to stop before there was a process to end.
+        self._insist_on_going_on()
         try:
             ready, _ = self._hear(time.monotonic(), start_deadline())
         except LearnerEnded as ended:
@@ -314,7 +351,7 @@ class Learner:
         self, name: str, target: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any], *, measure: bool
     ) -> Any:
         reply, blobs = self._send_call(name, target, arguments, keywords, measure=measure)
-        return self._accept(reply, blobs)
+        return self._kept(self._accept(reply, blobs))
 
     def _send_call(
         self,
@@ -347,7 +384,7 @@ class Learner:
         wrt: tuple[int, ...],
     ) -> Gradients:
         reply, blobs = self._send_call(name, target, arguments, keywords, wrt=wrt, cotangents=cotangents)
-        result = self._accept(reply, blobs)
+        result = self._kept(self._accept(reply, blobs))
         assert isinstance(reply, wire.Returned)
         own = tuple(self._unpacked(value, blobs) for value in reply.gradients)
         if len(own) != len(wrt):
@@ -367,6 +404,11 @@ class Learner:
         self._remember(reply.facts)
         return self._unpacked(reply.value, blobs)
 
+    def _kept(self, result: Any) -> Any:
+        if self.last_call is not None:
+            self.last_call = msgspec.structs.replace(self.last_call, result=result)
+        return result
+
     def _unpacked(self, value: Value, blobs: Blobs) -> Any:
         try:
             return unpack(value, blobs)
@@ -378,19 +420,20 @@ class Learner:
             return self._raised(reply)
         if isinstance(reply, wire.Unfit):
             self._remember(reply.facts)
-            return UnfitResult(f"{reply.reason[:300]} came back")
+            return UnfitResult(say("{value} came back", value=recognised(reply.reason[:300], UNSENDABLE)))
         return self._broken("a reply that answers something else")
 
     def _raised(self, reply: wire.Raised) -> BaseException:
         self._remember(reply.facts)
         if reply.builtin == "MemoryError" or "DefaultCPUAllocator" in reply.message:
             self.close()
-            return OutOfMemory(f"more memory than the limit of {self._limits.memory >> 20} MiB")
+            return OutOfMemory(say("more memory than the limit of {limit} MiB", limit=self._limits.memory >> 20))
         if reply.builtin == "SystemExit":
             self.close()
-            where = f" (line {reply.frames[-1].line}: {reply.frames[-1].text})" if reply.frames else ""
-            return Exited(f"the code called {reply.name} instead of returning{where}")
-        return _as_exception(reply)
+            said = say("the code called {name} instead of returning", name=reply.name)
+            source = self._module.source
+            return Exited(at_line(said, reply.frames[-1], source) if reply.frames else said)
+        return _as_exception(reply, self._module.source)
 
     def _remember(self, facts: Facts) -> None:
         self.last = facts
@@ -417,9 +460,13 @@ class Learner:
             raise self._ended(problem, started) from None
         return self._hear(started)
 
-    def _deadline(self, started: float) -> tuple[float, str]:
-        own = (self._limits.call_seconds, f"{self._doing} took longer than {self._limits.call_seconds:g} s")
-        seconds, why = min(own, self._budget.tightest())
+    def _deadline(self, started: float) -> tuple[float, Phrase]:
+        limit = f"{self._limits.call_seconds:g}"
+        if self._loading:
+            said = say("loading the module took longer than {seconds} s", seconds=limit)
+        else:
+            said = say("one call took longer than {seconds} s", seconds=limit)
+        seconds, why = _sooner((self._limits.call_seconds, said), self._budget.tightest())
         return started + seconds, why
 
     def _hear(self, started: float, deadline: float | None = None) -> tuple[Reply, Blobs]:
@@ -439,10 +486,16 @@ class Learner:
 
     def _broken(self, what: str) -> LearnerEnded:
         self.close()
-        return Crashed(f"the process stopped answering properly ({what})")
+        return Crashed(say("the process stopped answering properly ({what})", what=what))
+
+    def _insist_on_going_on(self) -> None:
+        if self.interrupted:
+            self.close()
+            raise Interrupted("nobody waits for the answer any more")
 
     def _ended(self, problem: Exception, started: float) -> LearnerEnded:
         assert self._process is not None
+        self._insist_on_going_on()
         if isinstance(problem, TimeoutError):
             _, why = self._deadline(started)
             self.time_outs += 1
@@ -458,13 +511,13 @@ class Learner:
 
     def _told(self, end: wire.End | None) -> LearnerEnded:
         if end is None:
-            return Crashed("the process closed its line to the grader")
+            return Crashed(say("the process closed its line to the grader"))
         if not end.killed:
-            return Exited(f"the process exited (status {end.code}) instead of returning")
+            return Exited(say("the process exited (status {status}) instead of returning", status=end.code))
         if end.code == getattr(signal, "SIGXCPU", -1):
             self.time_outs += 1
-            return TimedOut(f"more than {self._limits.cpu_seconds} s of processor time")
-        return Crashed(f"the process was killed by {_signal_name(end.code)}")
+            return TimedOut(say("more than {seconds} s of processor time", seconds=self._limits.cpu_seconds))
+        return Crashed(say("the process was killed by {signal}", signal=_signal_name(end.code)))
 
 
 class _Measured:
@@ -505,7 +558,7 @@ class RemoteModule:
         """Give the state dict."""
         found = self._manage("state")
         if not isinstance(found, dict):
-            raise UnfitResult("state_dict() did not return a dict")
+            raise UnfitResult(say("state_dict() did not return a dict"))
         return found
 
     def train(self) -> None:
@@ -526,7 +579,7 @@ class RemoteModule:
         try:
             return msgspec.convert(self._manage("describe"), ModuleDescription)
         except msgspec.ValidationError:
-            raise UnfitResult("the module does not describe itself as an nn.Module does") from None
+            raise UnfitResult(say("the module does not describe itself as an nn.Module does")) from None
 
     def _manage(self, operation: wire.Operation, argument: Any = None) -> Any:
         self._insist()
@@ -534,11 +587,11 @@ class RemoteModule:
 
     def _insist(self) -> None:
         if self._generation != self._learner._generation or self._learner._process is None:
-            raise Crashed("the process that held this module has ended")
+            raise Crashed(say("the process that held this module has ended"))
 
 
-def _as_exception(reply: wire.Raised) -> LearnerException:
-    """Make an exception that is both a LearnerException and of the named built-in type."""
+def _as_exception(reply: wire.Raised, source: bytes = b"") -> LearnerException:
+    """Make an exception that is both a LearnerException and of the named built-in type; `source` is the module's."""
     builtin = getattr(builtins, reply.builtin, None)
     if not (isinstance(builtin, type) and issubclass(builtin, Exception)):
         builtin = Exception
@@ -551,6 +604,7 @@ def _as_exception(reply: wire.Raised) -> LearnerException:
     error.message = reply.message
     error.name = reply.name
     error.frames = reply.frames
+    error.source = source
     return error
 
 
@@ -558,8 +612,22 @@ def _plain_message(error: Any) -> str:
     return str(error.message)
 
 
-def _signal_name(number: int) -> str:
+def at_line(said: Phrase | str, frame: Frame, source: bytes = b"") -> Phrase:
+    """Give a sentence with the line of the learner's that it is about, in a notebook that of its cell."""
+    cell, line = place_of(frame.line, source)
+    if cell:
+        return say("{said} (cell {cell}, line {line}: {code})", said=said, cell=cell, line=line, code=frame.text)
+    if not frame.text:
+        return say("{said} (line {line})", said=said, line=frame.line)
+    return say("{said} (line {line}: {code})", said=said, line=frame.line, code=frame.text)
+
+
+def _sooner(own: tuple[float, Phrase], other: tuple[float, Phrase] | None) -> tuple[float, Phrase]:
+    return other if other and other[0] < own[0] else own
+
+
+def _signal_name(number: int) -> Phrase:
     try:
-        return f"signal {number} ({signal.Signals(number).name})"
+        return say("signal {number} ({name})", number=number, name=signal.Signals(number).name)
     except ValueError:
-        return f"signal {number}"
+        return say("signal {number}", number=number)

@@ -11,12 +11,15 @@ import torch
 from autograder.checks import (
     assert_close,
     assert_equal,
+    assert_no_runtime_warning,
     assert_unshared,
     assert_untouched,
     hint,
+    insist,
     points,
     promise,
     raises,
+    say,
     seen_in,
     stays,
 )
@@ -48,8 +51,9 @@ def assert_roughly(actual, expected, scale=None):
 
 def both(returned):
     """Take `(output, weights)` apart."""
-    assert isinstance(returned, tuple | list), f"attention returns (output, weights), not {type(returned).__name__}"
-    assert len(returned) == 2, f"attention returns two things, (output, weights), not {len(returned)}"
+    is_many = isinstance(returned, tuple | list)
+    insist(is_many, say("attention returns (output, weights), not {kind}", kind=type(returned).__name__))
+    insist(len(returned) == 2, say("attention returns two things, (output, weights), not {count}", count=len(returned)))
     return returned
 
 
@@ -255,7 +259,7 @@ def test_a_fully_masked_row_has_neither_weights_nor_output(learner, reference, r
         query, key, value = FLAT[:n_queries], FLAT[:n_keys], VALUES[:n_keys]
         expected = reference.attention(query, key, value, allowed)
         assert_attends(learner.attention(query, key, value, allowed), expected)
-        assert not [text for category, text in learner.last.warnings if category == "RuntimeWarning"]
+        assert_no_runtime_warning(learner)
     query, key, value = normal(rng, 2, 3, 4, 1), normal(rng, 2, 3, 6, 1), normal(rng, 2, 3, 6, 7)
     allowed = torch.ones(4, 6, dtype=torch.bool).tril(-2) & mask("011111", "111000")[:, None, None, :]
     output, weights = returned = both(learner.attention(query, key, value, allowed))

@@ -10,9 +10,11 @@ from autograder.checks import (
     assert_unshared,
     assert_untouched,
     hint,
+    insist,
     points,
     promise,
     raises,
+    say,
     seen_in,
     stays,
 )
@@ -44,8 +46,11 @@ def largest(array):
 
 def both(returned):
     """Take `(weights, output)` apart."""
-    assert isinstance(returned, tuple | list), f"attend_one returns (weights, output), not {type(returned).__name__}"
-    assert len(returned) == 2, f"attend_one returns two things, (weights, output), not {len(returned)}"
+    is_many = isinstance(returned, tuple | list)
+    insist(is_many, say("attend_one returns (weights, output), not {kind}", kind=type(returned).__name__))
+    insist(
+        len(returned) == 2, say("attend_one returns two things, (weights, output), not {count}", count=len(returned))
+    )
     return returned
 
 

@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from autograder.checks import assert_equal, assert_unshared, hint, points, promise, raises, seen_in, stays
+from autograder.checks import (
+    assert_equal,
+    assert_unshared,
+    hint,
+    insist,
+    points,
+    promise,
+    raises,
+    say,
+    seen_in,
+    stays,
+)
 
 
 def bits(*rows):
@@ -127,7 +138,8 @@ def test_the_mask_is_boolean(learner):
 def test_the_mask_may_be_written_to(learner):
     for sizes in ((2, 2), (1, 3), (3, 1)):
         learner.causal_mask(*sizes)
-        assert learner.last.writeable, f"the array that causal_mask{sizes} returned is read-only"
+        said = say("the array that {call} returned is read-only", call=f"causal_mask{sizes}")
+        insist(learner.last.writeable, said)
     assert_equal(as_bool(learner.causal_mask(2)), bits("10", "11"))
 
 

@@ -15,9 +15,11 @@ from autograder.checks import (
     assert_unshared,
     assert_untouched,
     hint,
+    insist,
     points,
     promise,
     raises,
+    say,
     seen_in,
     stays,
 )
@@ -83,8 +85,9 @@ def assert_roughly(actual, expected):
 
 def both(returned):
     """Take `(output, weights)` apart."""
-    assert isinstance(returned, tuple | list), f"forward returns (output, weights), not {type(returned).__name__}"
-    assert len(returned) == 2, f"forward returns two things, (output, weights), not {len(returned)}"
+    is_many = isinstance(returned, tuple | list)
+    insist(is_many, say("forward returns (output, weights), not {kind}", kind=type(returned).__name__))
+    insist(len(returned) == 2, say("forward returns two things, (output, weights), not {count}", count=len(returned)))
     return returned
 
 
@@ -95,6 +98,15 @@ def gradients(module, arguments, cotangents, allowed=None):
     results = module(*leaves, allowed=allowed)
     found = torch.autograd.grad(results, [*leaves, *parameters.values()], cotangents)
     return found[: len(leaves)], dict(zip(parameters, found[len(leaves) :], strict=True))
+
+
+def assert_has_just(found, expected):
+    """Compare what a module has, by name, with what it should have: nothing else, and nothing missing."""
+    for name, right in expected.items():
+        insist(name in found, say("the module has no {name}", name=name))
+        insist(found[name] == right, say("{name} is {found}, not {right}", name=name, found=found[name], right=right))
+    for name in found:
+        insist(name in expected, say("the module has {name}, which it should not have", name=name))
 
 
 def assert_gradients(found, expected):
@@ -176,12 +188,13 @@ def test_any_memory_layout_is_legal(learner, reference, rng):
 def test_the_module_is_made_of_four_linear_layers(learner, rng):
     for d_model, n_heads in ((6, 2), (15, 3)):
         description = learner.new("MultiHeadAttention", d_model, n_heads).description
-        assert description.is_module, "MultiHeadAttention is not an nn.Module"
+        insist(description.is_module, say("MultiHeadAttention is not an nn.Module"))
         shapes = {f"{layer}.weight": (d_model, d_model) for layer in LAYERS}
         shapes |= {f"{layer}.bias": (d_model,) for layer in LAYERS}
-        assert description.parameters == shapes
-        assert not description.buffers
-        assert {layer: description.children.get(layer) for layer in LAYERS} == dict.fromkeys(LAYERS, "Linear")
+        assert_has_just(description.parameters, shapes)
+        assert_has_just(dict.fromkeys(description.buffers, "buffer"), {})
+        kinds = {layer: description.children.get(layer) for layer in LAYERS}
+        assert_has_just(kinds, dict.fromkeys(LAYERS, "Linear"))
         assert_it_reads(made(learner, reading(d_model), n_heads), rng, d_model)
 
 
@@ -194,7 +207,7 @@ def test_a_state_dict_with_these_names_loads_in_any_order(learner, rng):
     for names in (sorted(state), sorted(state, reverse=True)):
         module = made(learner, {name: state[name] for name in names}, 3)
         found = module.state()
-        assert set(found) == set(state), f"the state dict has the names {', '.join(sorted(found))}"
+        assert_has_just(dict.fromkeys(found), dict.fromkeys(state))
         for name, tensor in state.items():
             assert_equal(found[name], tensor)
         # What is loaded after a call counts too.
@@ -210,7 +223,7 @@ def test_a_state_dict_with_these_names_loads_in_any_order(learner, rng):
 def test_without_bias_none_of_the_layers_has_one(learner, rng):
     for bias in (False, True):
         module = made(learner, reading(6, bias), 3, bias=bias)
-        assert set(module.description.parameters) == set(reading(6, bias))
+        assert_has_just(dict.fromkeys(module.description.parameters), dict.fromkeys(reading(6, bias)))
         assert_it_reads(module, rng, 6)
 
 
@@ -423,7 +436,8 @@ def test_in_training_dropout_takes_weights_away_and_divides_the_rest(learner, rn
     for probability in (0.25, 0.5):
         module = made(learner, reading(d_model), n_heads, dropout=probability)
         output, _ = both(module(query, key, value))
-        assert getattr(output, "shape", None) == query.shape, "the output has another shape than the query"
+        same = getattr(output, "shape", None) == query.shape
+        insist(same, say("the output has another shape than the query"))
         seen = output.reshape(batch, n_queries, n_heads, n_keys, 2).transpose(1, 2)
         kept = seen[..., 0] != 0
         expected = kept.double() / n_keys / (1.0 - probability)
@@ -431,7 +445,8 @@ def test_in_training_dropout_takes_weights_away_and_divides_the_rest(learner, rn
         # Six standard errors: of a billion right answers two would fall outside, and every run draws the same.
         error = (probability * (1.0 - probability) / kept.numel()) ** 0.5
         share = kept.double().mean().item()
-        assert abs(share - (1.0 - probability)) <= 6.0 * error, f"with p = {probability}, {share:.3f} were kept"
+        said = say("with p = {p}, {share} of the weights were kept", p=probability, share=f"{share:.3f}")
+        insist(abs(share - (1.0 - probability)) <= 6.0 * error, said)
 
 
 @points(0.5)

@@ -12,15 +12,19 @@ from autograder.checks import (
     Difference,
     assert_close,
     assert_equal,
+    assert_no_runtime_warning,
     assert_unshared,
     assert_untouched,
     hint,
+    insist,
     points,
     promise,
     raises,
+    say,
     seen_in,
     stays,
 )
+from autograder.language import said_by
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 VALUES = torch.tensor([[1.0], [4.0], [16.0]], dtype=torch.float64)
@@ -68,27 +72,48 @@ def assert_reads(learner, n_queries, n_keys, block_size):
         assert_roughly(output, expected.double())
     except Difference as difference:
         said = what_is_read(output, allowed, block_size)
-        raise Difference(f"{said}{difference}", output, expected) from None
+        told = said_by(difference)
+        said = say("{read}; {difference}", read=said, difference=told) if said else told
+        raise Difference(said, output, expected) from None
     return output
 
 
 def what_is_read(output, allowed, block_size):
-    """Name the first key that is read but may not be, or may be but is not; empty where that cannot be told."""
+    """Name the first key that is read but may not be, or may be but is not; None where that cannot be told."""
     if not isinstance(output, torch.Tensor) or output.shape != allowed.shape or not output.isfinite().all():
-        return ""
+        return None
     wrong = (output != 0) != allowed
     if not wrong.any():
-        return ""
+        return None
     query, key = wrong.nonzero()[0].tolist()
     n_queries, n_keys = allowed.shape
     last = query + n_keys - n_queries
     if last < 0:
-        return f"not causal: query {query} may read no key at all and reads key {key}; "
-    same_block = key // block_size == last // block_size
-    where = f"in the same block of {block_size}" if same_block else f"across a border between blocks of {block_size}"
+        return say("not causal: query {query} may read no key at all and reads key {key}", query=query, key=key)
+    if key // block_size == last // block_size:
+        where = say("in the same block of {size}", size=block_size)
+    else:
+        where = say("across a border between blocks of {size}", size=block_size)
+    facts = {"query": query, "last": last, "key": key, "where": where}
     if allowed[query, key]:
-        return f"query {query} may read the keys up to {last} and does not read key {key}, {where}; "
-    return f"not causal: query {query} may read the keys up to {last} and reads key {key} too, {where}; "
+        return say("query {query} may read the keys up to {last} and does not read key {key}, {where}", **facts)
+    return say("not causal: query {query} may read the keys up to {last} and reads key {key} too, {where}", **facts)
+
+
+def ignored(**facts):
+    return say(
+        "block_size is ignored: the largest tensor has {found} entries with block_size={size} as with a larger one, "
+        "where {granted} are enough",
+        **facts,
+    )
+
+
+def ignored_whole(**facts):
+    return say(
+        "block_size is ignored: the largest tensor has {found} entries with block_size={size} as with a larger one "
+        "(the whole matrix of scores), where {granted} are enough",
+        **facts,
+    )
 
 
 def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
@@ -108,16 +133,20 @@ def assert_tiles(learner, arguments, expected, block_size, causal, earlier):
     if found <= granted:
         return found
     if found == earlier:
-        raise Difference(
-            f"block_size is ignored: the largest tensor has {found} entries with block_size={block_size} as with a "
-            f"larger one{' (the whole matrix of scores)' if found == whole else ''}, where {granted} are enough"
-        )
-    what = "the whole matrix of scores or more" if found >= whole else "more than one tile"
-    what = "a boolean mask of the whole matrix" if found == whole // 8 else what
-    raise Difference(
-        f"{what}: with block_size={block_size} a tensor was made that has room for {found} float64 numbers, "
-        f"where {granted} are enough and n_queries * n_keys is {whole}"
+        facts = {"found": found, "size": block_size, "granted": granted}
+        raise Difference(ignored_whole(**facts) if found == whole else ignored(**facts))
+    what = say("the whole matrix of scores or more") if found >= whole else say("more than one tile")
+    what = say("a boolean mask of the whole matrix") if found == whole // 8 else what
+    said = say(
+        "{what}: with block_size={size} a tensor was made that has room for {found} float64 numbers, "
+        "where {granted} are enough and n_queries * n_keys is {whole}",
+        what=what,
+        size=block_size,
+        found=found,
+        granted=granted,
+        whole=whole,
     )
+    raise Difference(said)
 
 
 @points(0.5)
@@ -215,7 +244,7 @@ def test_a_row_with_nothing_to_read_is_zero(learner):
         output = assert_reads(learner, n_queries, n_keys, block_size)
         empty = output[: n_queries - n_keys]
         assert_equal(empty, torch.zeros_like(empty))
-        assert not [text for category, text in learner.last.warnings if category == "RuntimeWarning"]
+        assert_no_runtime_warning(learner)
 
 
 @points(0.25)
@@ -288,7 +317,10 @@ def test_nothing_is_kept_of_a_matrix_of_scores_that_does_not_fit_the_memory_limi
     output = learner.tiled_attention(query, key, value)
     some = torch.from_numpy(rng.choice(LONG, 30))
     expected = attended(reference, query[some], key, value)
-    assert tuple(output.shape) == (LONG, 1), f"the shape is {tuple(output.shape)}, not {(LONG, 1)}"
+    insist(
+        tuple(output.shape) == (LONG, 1),
+        say("the shape is {found}, not {right}", found=tuple(output.shape), right=(LONG, 1)),
+    )
     assert_roughly(output[some], expected)
 
 

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from autograder.hints import Shown
-from autograder.outputs.hints import PHRASES, show_hints
+from autograder.outputs.hints import show_hints
 
 
 def printed(shown: Shown, language: str = "en", *, again: bool = False, width: int = 40) -> list[str]:
@@ -60,7 +60,3 @@ def test_chinese_hints_have_a_chinese_frame_and_fill_their_lines():
 
 def test_what_a_hint_holds_does_not_act_on_the_terminal():
     assert "\x1b" not in "".join(printed(Shown("heads", [(1, "a \x1b[31mred\x1b[0m hint")], 1, 1)))
-
-
-def test_every_phrase_is_there_in_both_languages():
-    assert PHRASES["en"].keys() == PHRASES["zh"].keys()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograder.downloads.layouts import canvas, clones, folders, gradescope, moodle, nbgrader, single
 from autograder.downloads.layouts.layout import Grouped, Layout
 from autograder.downloads.model import SubmissionError
-from autograder.downloads.nodes import Node
+from autograder.downloads.nodes import Node, names_of
 
 # What a platform names is told before what anyone may have named.
 PLATFORMS = (gradescope.LAYOUT, nbgrader.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, clones.LAYOUT)
@@ -61,7 +61,7 @@ def _tops(root: Node) -> list[Node]:
 
 
 def _is_class(top: Node, exercises: Sequence[str]) -> bool:
-    """Say whether what lies in an archive is a class: several folders hold the same module, or there are only archives.
+    """Say whether what lies in an archive is a class: several folders hold the same exercise, or all are archives.
 
     One submission has a module once, in whatever folder it lies.
     """
@@ -75,7 +75,7 @@ def _is_class(top: Node, exercises: Sequence[str]) -> bool:
 def _modules_in(folder: Node, exercises: Sequence[str], depth: int = 0) -> set[str]:
     """Give the exercises that have a module in a folder, not looking deeper than people nest them."""
     visible = folder.visible()
-    found = {exercise for exercise in exercises if any(child.name == f"{exercise}.py" for child in visible)}
+    found = {exercise for exercise in exercises if names_of([exercise]).intersection(child.name for child in visible)}
     if depth < DEEPEST_TO_JUDGE:
         found = found.union(*(_modules_in(child, exercises, depth + 1) for child in visible if child.is_folder))
     return found

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from autograder.downloads.layouts.layout import Grouped, Layout, most
 from autograder.downloads.modules import HandIn, Part
-from autograder.downloads.nodes import Node, is_passed_over
+from autograder.downloads.nodes import Node, is_passed_over, names_of
 
 ANONYMOUS = re.compile(
     r"(?:(?P<late>LATE)_)?(?P<id>anon_(?!late_)[A-Za-z0-9]+)_(?P<rest>\d+_.+|text\.html|link\.html)",
@@ -76,7 +76,7 @@ def _group(top: Node, exercises: Sequence[str], choice: str = "") -> Grouped:
 
 def _hand_in(files: Sequence[_Attached], exercises: Sequence[str]) -> HandIn:
     newest = max(files, key=lambda file: file.attachment)
-    parts, notes = _newest_of_each(files, {f"{exercise}.py" for exercise in exercises})
+    parts, notes = _newest_of_each(files, names_of(exercises))
     return HandIn(
         id=newest.id,
         place=newest.node.name,

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from autograder.downloads.layouts.layout import Grouped, Layout
 from autograder.downloads.modules import HandIn, Part
 from autograder.downloads.nodes import Kind, Node, is_passed_over
+from autograder.language import say
 
 
 def id_of(node: Node) -> str:
@@ -19,7 +20,7 @@ def id_of(node: Node) -> str:
 
 def hand_in(node: Node, id: str = "") -> HandIn:
     """Give what lies in one folder or archive as a learner's; a link is refused."""
-    linked = f"{node.name} is a link, and links are not followed" if node.kind is Kind.LINK else ""
+    linked = say("{name} is a link, and links are not followed", name=node.name) if node.kind is Kind.LINK else ""
     return HandIn(
         id=id or id_of(node),
         place=node.name + "/" * node.stands_for_folder,

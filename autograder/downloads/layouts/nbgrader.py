@@ -15,8 +15,9 @@ from autograder.downloads.layouts.folders import hand_in
 from autograder.downloads.layouts.layout import Grouped, Layout, most
 from autograder.downloads.model import SubmissionError, UnreadableError
 from autograder.downloads.modules import HandIn, Part
-from autograder.downloads.nodes import Kind, Node, files_in, is_passed_over
+from autograder.downloads.nodes import Kind, Node, files_in, holds, is_passed_over, names_of
 from autograder.downloads.times import parse_time
+from autograder.language import said_by
 
 SUBMITTED = "submitted"
 TIMESTAMP = "timestamp.txt"
@@ -38,7 +39,7 @@ def _recognises(top: Node, exercises: Sequence[str]) -> bool:
 
 
 def _holds_module(folder: Node, exercises: Sequence[str]) -> bool:
-    names = {f"{exercise}.py" for exercise in exercises}
+    names = names_of(exercises)
     return any(child.name in names for child in folder.listed())
 
 
@@ -73,7 +74,7 @@ def _assignment(works: dict[tuple[str, str], Node], exercises: Sequence[str], ch
 
 
 def _is_ours(work: Node, exercises: Sequence[str]) -> bool:
-    names = {f"{exercise}.py" for exercise in exercises}
+    names = names_of(exercises)
     try:
         return any(file.last_name in names for file in files_in(work))
     except SubmissionError:
@@ -86,9 +87,9 @@ def _hand_in(learner: Node, work: Node) -> HandIn:
     objection = learner.objection or work.objection
     try:
         parts = [Part(child, child.name) for child in work.children() if _is_handed_in(child)]
-        refused = f"{place} holds {objection}; hand in the modules alone" if objection else ""
+        refused = holds(place, objection) if objection else ""
     except SubmissionError as error:
-        parts, refused = [], str(error)
+        parts, refused = [], said_by(error)
     id = unicodedata.normalize("NFC", learner.name)
     return HandIn(id, f"{place}/", tuple(parts), handed_in=time, notes=notes, refused=refused)
 
