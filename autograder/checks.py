@@ -19,13 +19,13 @@ import pytest
 from autograder.compare import Difference, SuiteMistake, assert_close, assert_equal
 from autograder.counterexample import cut
 from autograder.examples import Examples
-from autograder.language import Phrase, recognised, say
+from autograder.language import Phrase, recognised, said_by, say
 from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
     "DESK", "SERVED", "SERVINGS", "Desk", "Difference", "Examples", "SuiteMistake", "assert_close", "assert_equal",
     "assert_no_runtime_warning", "assert_unshared", "assert_untouched", "exercise_of", "hint", "insist", "points",
-    "promise", "raises", "say", "seen_in", "served_with", "stays",
+    "promise", "raises", "said_by", "say", "seen_in", "served_with", "stays",
 ]  # fmt: skip
 
 # What the learner's process calls an array that has no name of its own.
