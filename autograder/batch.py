@@ -20,6 +20,10 @@ from autograder.submission import Found, Refused, Submission
 
 ORDINARY = (Outcome.PASSED, Outcome.FAILED)
 
+Handed = Sequence[Submission | Refused]
+Receive = Callable[[Report], None]
+Graders = Callable[[Handed, Course, Receive, bool], None]
+
 
 @dataclass
 class Batch:
@@ -67,25 +71,44 @@ def grade_class(
     advance: Callable[[], None] = lambda: None,
     roster: Sequence[Learner] | None = None,
     jobs: int = 1,
+    scheduler: str = "",
     again: bool = False,
 ) -> Batch:
     """Grade every submission found into the folder `out`, `jobs` at once, and call `advance` after each.
+
+    With the address of a Dask `scheduler` its workers grade, to the same reports, and `jobs` has no meaning.
 
     What has a report in `out` already, made from the same files by the same course and kit, is not graded again,
     unless `again` is true. Who is on the `roster` and handed nothing in has a row in the table of marks, too.
 
     Ctrl-C ends it early with what is there. ReportError before anything is graded when `out` cannot be written, or
-    another run is writing there.
+    another run is writing there; GradingError or ClusterError when nothing, or no more, can be graded.
     """
     batch = Batch(found, out, roster=roster)
     with held(out):
         _require_writable(batch.reports_folder)
-        _grade_what_is_left(batch, course, again=again, trust=trust, jobs=jobs, advance=advance)
+        _grade_what_is_left(batch, course, again=again, trust=trust, graders=_graders(jobs, scheduler), advance=advance)
     return batch
 
 
+def _graders(jobs: int, scheduler: str) -> Graders:
+    """Give what grades submissions here or on a cluster; it is imported when there is something to grade."""
+
+    def here(submissions: Handed, course: Course, receive: Receive, trust: bool) -> None:
+        from autograder.grade import grade_all
+
+        grade_all(submissions, course, receive=receive, trust=trust, jobs=min(jobs, len(submissions)), apart=True)
+
+    def there(submissions: Handed, course: Course, receive: Receive, trust: bool) -> None:
+        from autograder.cluster.client import grade_on_cluster
+
+        grade_on_cluster(submissions, course, receive=receive, trust=trust, scheduler=scheduler)
+
+    return there if scheduler else here
+
+
 def _grade_what_is_left(
-    batch: Batch, course: Course, *, again: bool, trust: bool, jobs: int, advance: Callable[[], None]
+    batch: Batch, course: Course, *, again: bool, trust: bool, graders: Graders, advance: Callable[[], None]
 ) -> None:
     def keep(report: Report) -> None:
         batch.reports.append(_lightened(report))
@@ -98,9 +121,7 @@ def _grade_what_is_left(
     try:
         left = batch.found.submissions if again else _left(batch, course, keep, trust=trust)
         if left:
-            from autograder.grade import grade_all
-
-            grade_all(left, course, receive=receive, trust=trust, jobs=min(jobs, len(left)), apart=True)
+            graders(left, course, receive, trust)
     except KeyboardInterrupt:
         batch.stopped = True
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Protocol
@@ -29,6 +29,7 @@ __all__ = [
 
 # What the learner's process calls an array that has no name of its own.
 UNNAMED = (say("an earlier result"), say("argument {position}"))
+MOST_NAMED = 8
 
 MARKERS = {
     "points": "points(n): what the check is worth",
@@ -108,10 +109,16 @@ def insist(holds: object, said: Phrase | str) -> None:
 
 
 def _listed(names: Sequence[str]) -> str | Phrase:
-    """Give one name, or several as "x and y"."""
+    """Give names as a list in which each of them holds: "x, y and z"."""
+    # A process that lies may name any number of them.
+    *others, last = (recognised(cut(name), UNNAMED) for name in names[:MOST_NAMED])
+    return say("{first} and {last}", first=_enumerated(others), last=last) if others else last
+
+
+def _enumerated(names: Sequence[str | Phrase]) -> str | Phrase:
+    """Give names one after the other."""
     *others, last = names
-    shown = recognised(last, UNNAMED)
-    return say("{first} and {last}", first=_listed(others), last=shown) if others else shown
+    return say("{name}, {next}", name=_enumerated(others), next=last) if others else last
 
 
 class raises:  # noqa: N801  (reads like pytest.raises)
@@ -150,12 +157,7 @@ class raises:  # noqa: N801  (reads like pytest.raises)
 
     def _named(self) -> str | Phrase:
         *others, last = self._naming
-        if not others:
-            return last
-        listed: str | Phrase = others[0]
-        for name in others[1:]:
-            listed = say("{name}, {next}", name=listed, next=name)
-        return say("{first} or {last}", first=listed, last=last)
+        return say("{first} or {last}", first=_enumerated(others), last=last) if others else last
 
 
 def exercise_of(path: Path) -> str:
@@ -178,7 +180,35 @@ def reference(request: pytest.FixtureRequest) -> ModuleType:
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Give random numbers that are the same in every run and differ from check to check."""
-    return np.random.default_rng(zlib.crc32(request.function.__name__.encode()))
+    return _numbers_of(request.function)
+
+
+def _numbers_of(check: Callable[..., object]) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(check.__name__.encode()))
+
+
+# What the fixtures give, without pytest: of a desk, an exercise and the check itself.
+SERVINGS: dict[str, Callable[[Desk, str, Callable[..., object]], Any]] = {
+    "learner": lambda desk, exercise, _: desk.learner(exercise),
+    "reference": lambda desk, exercise, _: desk.reference(exercise),
+    "rng": lambda _, __, check: _numbers_of(check),
+}
+
+
+def served_with(item: pytest.Item) -> tuple[str, ...] | None:
+    """Name the fixtures of a check that takes none but these; None where pytest has to do more than call it.
+
+    To set up and take down such a check by pytest's own steps takes longer than most of them run.
+    """
+    if type(item) is not pytest.Function or item.cls is not None or hasattr(item, "callspec"):
+        return None
+    if any(item.get_closest_marker(name) for name in ("skip", "skipif", "xfail", "usefixtures")):
+        return None
+    definitions, arguments = item._fixtureinfo.name2fixturedefs, item._fixtureinfo.argnames
+    for name in {*item.fixturenames, *arguments} - ({"request"} - {*arguments}):
+        if name not in SERVINGS or [found.func.__module__ for found in definitions.get(name, ())] != [__name__]:
+            return None
+    return arguments
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -27,7 +27,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.downloads.model.SubmissionError",
         "autograder.report.ReportError",
         "autograder.grade.GradingError",
-        "autograder.release.ReleaseError",
+        "autograder.cluster.ClusterError",
+        "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.new.NewError",
@@ -36,7 +37,9 @@ KNOWN_ERRORS = frozenset(
         "autograder.hints.HintError",
         "autograder.reset.ResetError",
         "autograder.solution.SolutionError",
+        "autograder.watch.WatchError",
         "autograder.language.LanguageError",
+        "autograder.labs.errors.LabError",
         "autograder.notebooks.NotebookError",
         "autograder.session.SessionError",
     ]
@@ -71,6 +74,8 @@ def attend(context: typer.Context, language: Language = "") -> None:
     """
     if context.invoked_subcommand is None:
         _show_course(language)
+    elif language:
+        context.default_map = {context.invoked_subcommand: {"language": language}}
 
 
 @app.command()
@@ -85,6 +90,9 @@ def grade(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Grade also what has a report that is still good.")] = False,
     jobs: Jobs = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="URL", help="A Dask scheduler, whose workers grade: tcp://host:port or tls://.")
+    ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
     pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
@@ -95,7 +103,11 @@ def grade(
 
     Layouts: folders, gradescope, nbgrader, moodle, canvas, clones, single.
     """
-    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages))
+    if scheduler and jobs is not None:
+        raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
+    raise typer.Exit(
+        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
+    )
 
 
 @app.command()
@@ -130,13 +142,15 @@ def gradebook(
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="All, unless named.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for other programs.")] = False,
+    watched: Annotated[bool, typer.Option("--watch", help="Check again whatever is saved, until you quit.")] = False,
     language: Language = "",
     folder: LearnerFolder = None,
     course: CoursePath = None,
 ) -> None:
     """Try your own modules, and see what is wrong with them."""
+    if as_json and watched:
+        raise typer.BadParameter("--json prints one document and --watch goes on: choose one of them")
     from autograder.language import chosen_language, say
-    from autograder.outputs.check_json import to_json
     from autograder.outputs.terminal import show_check
     from autograder.practice import check, contract_sentence, learner_folder
     from autograder.progress import digests_of, record_check
@@ -147,13 +161,21 @@ def check(
     tried = learner_folder(folder, loaded)
     if folder is None and tried != Path.cwd():
         _say([say("the modules in {folder}:", folder=tried)], reader)
+    sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
+    if watched:
+        from autograder.outputs.watch import WatchView
+        from autograder.watch import watch
+
+        watch(tried, chosen, loaded, WatchView(_console(), loaded, reader, sentence_of))
+        return
     # Taken first: a module saved during the check is not what was checked.
     digests = digests_of(tried, [exercise.name for exercise in chosen])
     results = check(tried, chosen, loaded)
     # And kept before they are shown, since whoever reads may stop reading.
     said = record_check(tried, results, digests)
-    sentence_of = partial(contract_sentence, course=loaded, language=reader.language)
     if as_json:
+        from autograder.outputs.check_json import to_json
+
         print(to_json(results, loaded, partial(contract_sentence, course=loaded)), end="")
     else:
         show_check(_console(), results, loaded.feedback, sentence_of, reader)
@@ -228,6 +250,22 @@ def solution(
     show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(
+    context: typer.Context,
+    language: Annotated[str, typer.Option("--lang", metavar="en|zh", help="In which language.")] = "",
+    folder: Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder that holds labs/.")] = None,
+    course: CoursePath = None,
+) -> None:
+    """Open the labs in JupyterLab; further options, such as --no-browser, are JupyterLab's."""
+    from autograder.labs.server import labs_folder, open_labs
+    from autograder.language import chosen_language
+
+    loaded = _course(course)
+    chosen = chosen_language(language, loaded.languages)
+    raise typer.Exit(open_labs(labs_folder(folder, loaded.paths.exercises), chosen, context.args))
+
+
 @app.command()
 def demo(trust: Trust = False, course: CoursePath = None) -> None:
     """Grade the small class that comes with the course, into grades/demo."""
@@ -241,16 +279,36 @@ def demo(trust: Trust = False, course: CoursePath = None) -> None:
 
 @app.command()
 def release(
+    dest: Annotated[
+        Path | None, typer.Argument(metavar="DEST", help="Where the learner's bundle goes.", show_default=False)
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Make DEST.zip, and no folder.")] = False,
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
+    ] = "",
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
+    labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
 ) -> None:
-    """Make what learners get from what instructors have."""
-    from autograder.release import write_stubs
+    """Make what learners get from what instructors have: their bundle, without anything that gives answers away."""
+    if dest is None and not stubs and not labs:
+        raise typer.BadParameter("say what to release: DEST, where the learner's bundle goes, --stubs or --labs")
+    loaded = _course(course)
+    if stubs:
+        from autograder.release import write_stubs
 
-    if not stubs:
-        raise typer.BadParameter("say what to release: --stubs")
-    for path in write_stubs(_course(course)):
-        typer.echo(path)
+        for path in write_stubs(loaded):
+            typer.echo(path)
+    if labs:
+        from autograder.labs.generate import write_labs
+
+        for path in write_labs(loaded.paths.exercises / "labs", loaded.languages):
+            typer.echo(path)
+    if dest is not None:
+        from autograder.outputs.text import visible
+        from autograder.release.bundle import release_bundle
+
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
 
 
 @app.command()
@@ -386,6 +444,7 @@ def _grade(
     db: str = "",
     gradebook: bool = True,
     pages: bool = True,
+    scheduler: str = "",
 ) -> int:
     from autograder.batch import grade_class
     from autograder.crew import processors
@@ -411,6 +470,7 @@ def _grade(
             advance=lambda: progress.advance(task),
             roster=learners,
             jobs=jobs or processors(),
+            scheduler=scheduler,
             again=again,
         )
     show_batch(_console(), batch, loaded)

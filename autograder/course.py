@@ -19,6 +19,7 @@ from autograder.downloads.model import Wanted
 from autograder.language import Reader, read_catalogues, say
 
 FILE_NAME = "course.toml"
+SPARE_STUBS = "stubs"
 FEEDBACK = ("full", "hint", "title", "none")
 LANGUAGES = ("en", "zh")
 LIBRARIES = ("numpy", "torch")
@@ -197,6 +198,10 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def stub_of(self, exercise: Exercise) -> Path:
         """The module that learners complete."""
         return self.paths.exercises / f"{exercise.name}.py"
+
+    def spare_stub_of(self, exercise: Exercise) -> Path:
+        """The stub once more, as a bundle brings it: nobody writes in that one."""
+        return self.root / SPARE_STUBS / f"{exercise.name}.py"
 
     def solution_of(self, exercise: Exercise) -> Path:
         """The reference module; only the instructor's copy has it."""

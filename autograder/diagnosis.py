@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -45,6 +45,18 @@ class Diagnostician:
         for exercise in exercises:
             self._families.of(exercise)
 
+    def rehearse(self, exercise: str, goes_on: Callable[[], bool]) -> bool:
+        """Compute ahead what the family of an exercise answers, for as long as `goes_on`; gives whether all is known.
+
+        Raises FamilyError.
+        """
+        family = self._families.of(exercise)
+        if family is None:
+            return True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._known_to(exercise, family).complete(goes_on)
+
     def explain(self, exercise: str, learner: Learner) -> list[Diagnosis]:
         """Name the faults that the learner's module shows, the one seen on the smallest probe first; or none.
 
@@ -60,14 +72,18 @@ class Diagnostician:
             return self._explained(exercise, family, seen) if seen else []
 
     def _explained(self, exercise: str, family: Family, seen: Seen) -> list[Diagnosis]:
-        if exercise not in self._known:
-            self._known[exercise] = KnownAnswers(family)
-        known = self._known[exercise]
+        known = self._known_to(exercise, family)
+        known.complete()
         started, asked = time.process_time(), known.seconds
         comparison = Comparison(known, seen, Draughtsman(self._course.exercise(exercise), self._course))
         found = [comparison.describe(fault) for fault in comparison.faults()]
         self.own_seconds = time.process_time() - started - (known.seconds - asked)
         return found
+
+    def _known_to(self, exercise: str, family: Family) -> KnownAnswers:
+        if exercise not in self._known:
+            self._known[exercise] = KnownAnswers(family)
+        return self._known[exercise]
 
 
 class Seen:
@@ -108,9 +124,17 @@ class KnownAnswers:
         self._numbers: dict[tuple[int, Faults], int] = {}
         self._wrong: dict[Fault, frozenset[int]] = {}
         self._pairs: list[tuple[Faults, frozenset[int]]] | None = None
-        for faults in (NONE, *family.singles()):
-            for position in range(len(family.probes)):
-                self.number(position, faults)
+        # The right answers first, which have the number 0.
+        everything = ((place, faults) for faults in (NONE, *family.singles()) for place in range(len(family.probes)))
+        self._left = iter(everything)
+
+    def complete(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Ask what every fault alone answers, as far as that is not known yet and for as long as `goes_on`."""
+        while goes_on():
+            if (asked := next(self._left, None)) is None:
+                return True
+            self.number(*asked)
+        return False
 
     def number(self, position: int, faults: Faults) -> int:
         """Give the number of what the family answers to a probe with these faults in it."""

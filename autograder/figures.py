@@ -33,11 +33,12 @@ Draw = Callable[[LastCall | None, BaseException], tuple[list[Figure], str]]
 
 
 class Draughtsman:
-    """Draws the calls of one exercise; what its parameters are called stands in its solution."""
+    """Draws the calls of one exercise; what its parameters are called stands in its solution, or else in its stub."""
 
     def __init__(self, exercise: Exercise, course: Course) -> None:
         self._axes = exercise.axes
-        self._source = course.solution_of(exercise)
+        places = (course.solution_of(exercise), course.spare_stub_of(exercise), course.stub_of(exercise))
+        self._source = next((place for place in places if place.is_file()), places[0])
         self._parameters: Mapping[str, Sequence[str]] | None = None
 
     def draw(self, call: LastCall | None, failure: BaseException) -> tuple[list[Figure], str]:

@@ -17,16 +17,18 @@ PACKAGES = ("attention-by-hand", "numpy", "torch", "pytest", "hypothesis")
 
 
 class Fingerprint:
-    """What all submissions of a course have in common, read once: the course, the grader, and their versions."""
+    """What all submissions of a course have in common, read once: the course, the grader, and their versions.
+
+    `parts` are what it is made of, by name: a digest of the course's files and of the kit's own, a version of others.
+    """
 
     def __init__(self, course: Course) -> None:
+        self.parts = {"course": _digest_of_course(course), "kit": _digest_of_kit()}
+        self.parts |= {name: _version_of(name) for name in PACKAGES}
+        self.parts["python"] = platform.python_version()
         self._digest = hashlib.sha256()
-        self._feed_course(course)
-        for path in sorted(OWN_FOLDER.rglob("*.py")):
-            _feed(self._digest, path.relative_to(OWN_FOLDER).as_posix(), path.read_bytes())
-        for name in PACKAGES:
-            _feed(self._digest, name, _version_of(name).encode())
-        _feed(self._digest, "python", platform.python_version().encode())
+        for name, part in self.parts.items():
+            _feed(self._digest, name, part.encode())
 
     def of(self, submission: Submission) -> str:
         """Give the fingerprint of a submission's mark."""
@@ -37,18 +39,28 @@ class Fingerprint:
             _feed(digest, name, str(problem).encode("utf-8", "replace"))
         return f"sha256:{digest.hexdigest()}"
 
-    def _feed_course(self, course: Course) -> None:
-        # Not the whole course: where it lies, what it is called, when it is due and how long it takes have no part.
-        told: dict[str, object] = {"due": None, "difficulty": None, "minutes": None, "titles": {}}
-        exercises = [msgspec.structs.replace(exercise, **told) for exercise in course.exercises]
-        _feed(self._digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
-        # With what stands beside them, which they may import, or pytest may.
-        for folder in (course.paths.suites, course.paths.solutions, course.paths.faults):
-            for path in sorted(folder.glob("*.py")):
-                _feed(self._digest, path.name, path.read_bytes())
-        for exercise in course.exercises:
-            for name, source in sorted(course.stand_in_sources(exercise).items()):
-                _feed(self._digest, name, source)
+
+def _digest_of_course(course: Course) -> str:
+    digest = hashlib.sha256()
+    # Not the whole course: where it lies, what it is called, when it is due and how long it takes have no part.
+    told: dict[str, object] = {"due": None, "difficulty": None, "minutes": None, "titles": {}}
+    exercises = [msgspec.structs.replace(exercise, **told) for exercise in course.exercises]
+    _feed(digest, FILE_NAME, msgspec.json.encode([course.limits, exercises]))
+    # With what stands beside them, which they may import, or pytest may.
+    for folder in (course.paths.suites, course.paths.solutions, course.paths.faults):
+        for path in sorted(folder.glob("*.py")):
+            _feed(digest, path.name, path.read_bytes())
+    for exercise in course.exercises:
+        for name, source in sorted(course.stand_in_sources(exercise).items()):
+            _feed(digest, name, source)
+    return digest.hexdigest()
+
+
+def _digest_of_kit() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(OWN_FOLDER.rglob("*.py")):
+        _feed(digest, path.relative_to(OWN_FOLDER).as_posix(), path.read_bytes())
+    return digest.hexdigest()
 
 
 def _version_of(package: str) -> str:

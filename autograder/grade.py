@@ -31,6 +31,8 @@ from autograder.sandbox.wire import Frame, Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
+DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
+
 
 class GradingError(Exception):
     """Nothing can be graded: one line that says why and what to do."""
@@ -76,13 +78,13 @@ def grade_all(
 
 def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
     """Collect the suites, start what learners' processes come from, and run `body`. Raises GradingError."""
-    _insist_on_hidden_files(course)
+    insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
     try:
         with Grader(course, trust=trust) as grader:
             with_checks(suites, lambda checks: body(grader, checks))
     except JailMissing as missing:
-        raise GradingError(_incomplete(missing)) from None
+        raise GradingError(incomplete(missing)) from None
     except (SandboxError, SessionError) as error:
         raise GradingError(str(error)) from error
 
@@ -123,10 +125,22 @@ class Grader:
         lent._starter = Borrowed(self._starter)
         return lent
 
+    def renew(self) -> None:
+        """Start what learners' processes come from anew, after it failed."""
+        self._starter.close()
+        self._starter = starter_for(self._libraries)
+
+    def warm(self, exercise: str, goes_on: Callable[[], bool]) -> bool:
+        """Load and compute ahead what a check of this exercise may need, for as long as `goes_on`.
+
+        Gives whether all of it is there.
+        """
+        self._references.load(exercise)
+        return self.diagnostician.rehearse(exercise, goes_on)
+
     def lost(self, submission: Submission | Refused) -> Report:
         """Give the report of a submission that was the death of its grader, twice."""
-        report = self._not_graded(submission.id, say("the process that graded it died, twice; tell the kit's authors"))
-        return with_circumstances(report, submission, self._course)
+        return not_graded(submission, self._course, DIED_TWICE)
 
     def grade(self, submission: Submission | Refused, checks: Checks) -> Report:
         """Grade one submission; a failure of ours is tried once more, then told, and never becomes a zero."""
@@ -134,7 +148,7 @@ class Grader:
 
     def _marks(self, submission: Submission | Refused, checks: Checks) -> Report:
         if isinstance(submission, Refused):
-            return self._not_graded(submission.id, submission.reason_phrase or submission.reason)
+            return not_graded(submission, self._course, submission.reason_phrase or submission.reason)
         try:
             return self._attempt(submission, checks)
         except JailMissing:
@@ -142,12 +156,12 @@ class Grader:
         except SandboxError:
             self._starter.close()
         except Exception as error:
-            return self._not_graded(submission.id, say("the grader failed: {error}", error=_named(error)))
+            return not_graded(submission, self._course, say("the grader failed: {error}", error=_named(error)))
         try:
             self._starter = starter_for(self._libraries)
             return self._attempt(submission, checks)
         except Exception as error:
-            return self._not_graded(submission.id, say("the grader failed twice: {error}", error=_named(error)))
+            return not_graded(submission, self._course, say("the grader failed twice: {error}", error=_named(error)))
 
     def _attempt(self, submission: Submission, checks: Checks) -> Report:
         started = time.perf_counter()
@@ -200,10 +214,18 @@ class Grader:
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
         )
 
-    def _not_graded(self, identifier: str, said: Phrase | str) -> Report:
-        points = self._course.points
-        reason, phrase = str(said), as_phrase(said)
-        return Report(submission=identifier, status="not_graded", reason=reason, reason_phrase=phrase, points=points)
+
+def not_graded(submission: Submission | Refused, course: Course, said: Phrase | str) -> Report:
+    """Give the report of a submission that has no marks, not even zero, and why."""
+    phrase = as_phrase(said)
+    report = Report(
+        submission=submission.id,
+        status="not_graded",
+        reason=str(phrase or said),
+        reason_phrase=phrase,
+        points=course.points,
+    )
+    return with_circumstances(report, submission, course)
 
 
 def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: bytes) -> ExerciseResult | None:
@@ -246,7 +268,8 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _insist_on_hidden_files(course: Course) -> None:
+def insist_on_hidden_files(course: Course) -> None:
+    """Refuse a course without what grading needs, or where learner code may read it. Raises GradingError."""
     for path in hidden_paths(course):
         if not path.exists():
             raise GradingError(f"{path} is not there: grading needs the instructor's copy of the course")
@@ -255,5 +278,6 @@ def _insist_on_hidden_files(course: Course) -> None:
         raise GradingError(f"{exposed} lies where learner code may read it, among Python's libraries; move the course")
 
 
-def _incomplete(missing: JailMissing) -> str:
+def incomplete(missing: JailMissing) -> str:
+    """Say that layers of the jail are missing, and what to do."""
     return f"the jail is not complete on this machine ({missing}); --trust grades without what is missing"

@@ -21,6 +21,7 @@ import msgspec
 
 SOURCE = "en"
 CATALOGUES = Path(__file__).with_name("locale")
+LONGEST_FACT = 2_000
 NOTHING: Mapping[str, str] = {}
 _PLACE = re.compile(r"\{(\w+)\}")
 _SPACED_PLACE = re.compile(r"(?P<before> ?)\{(?P<name>\w+)\}(?P<after> ?)")
@@ -71,8 +72,17 @@ def said_by(error: BaseException) -> Phrase | str:
 
 
 def as_phrase(said: Phrase | str) -> Phrase | None:
-    """Give what is kept beside the English of a report: the phrase, or None where only English, or code, was said."""
-    return said if isinstance(said, Phrase) else None
+    """Give what is kept beside the English of a report: the phrase, or None where only English, or code, was said.
+
+    Facts are cut to LONGEST_FACT: a learner's code can make its messages and names as long as it likes.
+    """
+    if not isinstance(said, Phrase):
+        return None
+    return Phrase(said.text, {name: as_phrase(fact) or _cut(str(fact)) for name, fact in said.facts.items()})
+
+
+def _cut(fact: str) -> str:
+    return fact if len(fact) <= LONGEST_FACT else f"{fact[:LONGEST_FACT]} ..."
 
 
 def recognised(text: str, phrases: Iterable[Phrase]) -> Phrase | str:

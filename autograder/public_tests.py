@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
-from autograder.language import say
-from autograder.report import CheckResult, ExerciseResult, Outcome
+import msgspec
+
+from autograder.language import Phrase, say
+from autograder.public_runners import Fresh, Runner
+from autograder.report import CheckResult, ExerciseResult, Figure, Outcome
+
+# By name: it is loaded in pytest's process alone.
+WITNESS = "autograder.witness"
 
 
 def has_public_tests(folder: Path, exercise: str) -> bool:
@@ -18,16 +23,20 @@ def has_public_tests(folder: Path, exercise: str) -> bool:
     return _tests_of(folder, exercise).is_file()
 
 
-def run_public_tests(folder: Path, exercise: str, seconds: float) -> ExerciseResult:
+def run_public_tests(
+    folder: Path, exercise: str, seconds: float, runner: Runner | None = None, *, course: Path | None = None
+) -> ExerciseResult:
     """Run the exercise's public tests in `folder` for at most `seconds`; they carry no points.
 
-    The result has a reason instead of checks when pytest could not run them or did not end in time.
+    The result has a reason instead of checks when pytest could not run them or did not end in time. `runner` is how
+    pytest is started, by default anew; what it raises when it is stopped is passed on. The file of the
+    `course` says what the axes of arrays are called: with it a failure has figures.
     """
     result = ExerciseResult(name=exercise, points=0, earned=0, public=True)
     with TemporaryDirectory() as scratch:
         record = Path(scratch, "results.xml")
         try:
-            status = _run_pytest(folder, _tests_of(folder, exercise), record, seconds)
+            status = (runner or Fresh()).run(folder, _arguments(folder, exercise, record, course), seconds)
         except subprocess.TimeoutExpired:
             result.lose(say("stopped after {seconds} s: is there a loop that never ends?", seconds=f"{seconds:g}"))
             return result
@@ -48,24 +57,11 @@ def _tests_of(folder: Path, exercise: str) -> Path:
     return folder / "public_tests" / f"test_{exercise}.py"
 
 
-def _run_pytest(folder: Path, tests: Path, record: Path, seconds: float) -> int:
-    options = [
-        "-q",
-        "--color=no",
-        "-p",
-        "no:cacheprovider",
-        f"--junitxml={record.absolute()}",
-        f"--rootdir={folder.absolute()}",
-    ]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(tests.absolute())],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=seconds,
-        check=False,
-    ).returncode
+def _arguments(folder: Path, exercise: str, record: Path, course: Path | None) -> list[str]:
+    options = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", WITNESS]
+    options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
+    options += [f"--course-of-witness={course.absolute()}"] if course else []
+    return [*options, str(_tests_of(folder, exercise).absolute())]
 
 
 def _cases(record: Path) -> list[ElementTree.Element]:
@@ -79,14 +75,21 @@ def _check(case: ElementTree.Element, exercise: str) -> CheckResult:
     """Turn pytest's record of one test into a check; a test without a failure or an error in it has passed."""
     name = case.get("name", "")
     trouble = next((element for element in case if element.tag in ("failure", "error")), None)
+    seen = {each.get("name", ""): each.get("value", "") for each in case.iter("property")}
+    said = _said(seen, trouble)
     return CheckResult(
         name=name,
         title=name.removeprefix("test_").replace("_", " "),
         outcome=Outcome.PASSED if trouble is None else Outcome.FAILED,
         points=0,
         earned=0,
-        message="" if trouble is None else trouble.get("message", ""),
+        message=str(said),
+        hint=f"{exercise}.{seen['contract']}" if "contract" in seen else "",
+        counterexample=seen.get("call", ""),
         seconds=float(case.get("time", 0)),
+        phrase=said if isinstance(said, Phrase) else None,
+        figures=msgspec.json.decode(seen.get("figures", "[]"), type=list[Figure]),
+        call=seen.get("beside", ""),
         line=0 if trouble is None else _own_line(trouble.text or "", exercise),
     )
 
@@ -96,6 +99,15 @@ def _own_line(traceback: str, exercise: str) -> int:
     module = rf"(?:[^\s\"]*[/\\])?{re.escape(exercise)}\.py"
     lines = re.findall(rf'^{module}:(\d+):|^E +File "{module}", line (\d+)', traceback, re.MULTILINE)
     return int("".join(lines[-1])) if lines else 0
+
+
+def _said(seen: dict[str, str], trouble: ElementTree.Element | None) -> Phrase | str:
+    """Give the words of the witness, and those of pytest where it was not there, as for an error before the test."""
+    if trouble is None:
+        return ""
+    if "said" in seen:
+        return msgspec.json.decode(seen["said"], type=Phrase | str)
+    return trouble.get("message", "")
 
 
 def _last_error(report: str) -> str:

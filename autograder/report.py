@@ -116,7 +116,8 @@ class ExerciseResult(msgspec.Struct):
 
     def lose(self, said: Phrase | str) -> None:
         """Keep a reason, in English and, where it was said in a sentence, for other languages."""
-        self.reason, self.reason_phrase = str(said), as_phrase(said)
+        self.reason_phrase = as_phrase(said)
+        self.reason = str(self.reason_phrase or said)
 
     @property
     def left_out(self) -> bool:

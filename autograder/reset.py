@@ -52,12 +52,15 @@ def reset(exercise: Exercise, folder: Path, course: Course) -> Put:
 
 
 def stub_for(exercise: Exercise, course: Course, module: Path) -> bytes:
-    """Give the stub to put at `module`: made from the solution, or the course's own where nobody has written in it.
+    """Give the stub to put at `module`: made from the solution, else as it came, where nobody has written in it.
 
     Raises ResetError where neither can be had.
     """
     if course.solution_of(exercise).is_file():
         return made_stub(exercise, course).encode()
+    # A bundle brings each stub twice: learners write in one of them.
+    if (content := _bytes_of(course.spare_stub_of(exercise))) is not None and _is_untouched(content, exercise):
+        return content
     stub = course.stub_of(exercise)
     content = _bytes_of(stub)
     if content is None:

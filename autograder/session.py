@@ -19,7 +19,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from autograder import checks
-from autograder.checks import DESK, SERVED, Desk, SuiteMistake, exercise_of, mark_of
+from autograder.checks import DESK, SERVED, SERVINGS, Desk, SuiteMistake, exercise_of, mark_of, served_with
 from autograder.counterexample import cut, show_call
 from autograder.figures import Draw
 from autograder.language import Phrase, as_phrase, recognised, said_by, say
@@ -44,6 +44,7 @@ UNREADABLE = (
     say("a null character; save the file as UTF-8"),
 )
 _FAILURE = pytest.StashKey[BaseException | None]()
+_SERVED_WITH = pytest.StashKey[tuple[str, ...] | None]()
 
 
 class SessionError(Exception):
@@ -69,6 +70,7 @@ class Checks:
         self._items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
+            item.stash[_SERVED_WITH] = served_with(item)
 
     def run(self, exercise: str, desk: Desk, draw: Draw | None = None) -> list[CheckResult]:
         """Run the checks of an exercise against what the desk serves; `draw` makes the figures of those that fail."""
@@ -79,13 +81,12 @@ class Checks:
     ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
-        learner = desk.learner(exercise)
         items = sorted(self._items.get(exercise, []), key=lambda item: _name_of(item) not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             for item, sibling in zip(items, siblings, strict=True):
-                yield _run(item, sibling, learner, draw)
+                yield _run(item, sibling, desk, draw)
         finally:
             self._setup_state.teardown_exact(None)
 
@@ -179,17 +180,15 @@ def _environment_of_our_own() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw: Draw | None = None) -> CheckResult:
+def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw | None) -> CheckResult:
+    learner = desk.learner(exercise_of(item.path))
     if learner.out_of_time:
         return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
     if learner.time_outs >= MAX_TIME_OUTS:
         return _result(item, Outcome.TIMED_OUT, say("not run: two checks before it ran out of time"))
     learner.last_call = None
     spent = learner.seconds
-    item.stash[_FAILURE] = None
-    item._initrequest()  # type: ignore[attr-defined]
-    runtestprotocol(item, log=False, nextitem=sibling)
-    failure = item.stash.get(_FAILURE, None)
+    failure = _failure_of(item, sibling, desk)
     seconds = round(learner.seconds - spent, 4)
     if failure is None:
         return _result(item, Outcome.PASSED, earned=mark_of(item, "points", 0.0), seconds=seconds)
@@ -203,6 +202,31 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, learner: Learner, draw:
         result.figures, result.call = draw(learner.last_call, failure)
     result.line = raising_line(failure)
     return result
+
+
+def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk) -> BaseException | None:
+    """Run a check and give what it raised, through pytest's own steps where it asks for more than our fixtures."""
+    names = item.stash[_SERVED_WITH]
+    if names is not None:
+        return _raised_by(item, names, desk)
+    item.stash[_FAILURE] = None
+    item._initrequest()  # type: ignore[attr-defined]
+    runtestprotocol(item, log=False, nextitem=sibling)
+    return item.stash.get(_FAILURE, None)
+
+
+def _raised_by(item: Any, names: Sequence[str], desk: Desk) -> BaseException | None:
+    try:
+        served = {name: SERVINGS[name](desk, exercise_of(item.path), item.function) for name in names}
+    except Exception as error:
+        raise SessionError(f"{item.name}: setup failed: {error}") from error
+    try:
+        item.function(**served)
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException as error:
+        return error
+    return None
 
 
 def outcome_of(failure: BaseException) -> Outcome:

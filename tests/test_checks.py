@@ -7,18 +7,22 @@ import pytest
 
 from autograder.checks import (
     Difference,
+    assert_no_runtime_warning,
     assert_unshared,
     assert_untouched,
     exercise_of,
     hint,
+    insist,
     mark_of,
     points,
     promise,
     pytest_configure,
     raises,
     rng,
+    say,
     seen_in,
 )
+from autograder.language import said_by
 from autograder.sandbox.learner import Crashed, LearnerException, NotStarted, UnfitResult, _as_exception
 from autograder.sandbox.wire import Facts, Raised
 
@@ -72,6 +76,22 @@ def test_the_names_to_choose_from_are_told():
     assert said == "the message of the ValueError should name query or key; it says: no"
 
 
+@pytest.mark.parametrize(
+    ("naming", "names"),
+    [(("key",), "key"), (("key", "d_k"), "key 或 d_k"), (("query", "key", "d_k"), "query、key 或 d_k")],
+)
+def test_the_names_to_choose_from_are_a_list_in_chinese_too(naming, names):
+    with pytest.raises(Difference) as caught, raises(ValueError, naming=naming):
+        raise raised("ValueError", "no")
+    assert said_by(caught.value).in_("zh") == f"ValueError 的报错信息里应该写出 {names}，现在写的是：no"
+
+
+def test_a_name_that_is_not_defined_says_so_itself():
+    with pytest.raises(LearnerException) as caught, raises(AttributeError, naming=("axis",)):
+        raise raised("AttributeError", "softmax.py does not define softmax", name="NotDefined")
+    assert caught.value.name == "NotDefined"
+
+
 def test_another_type_is_told_by_its_own_name():
     said = message_of(raising(raised("TypeError", "temperature", name="Mine")))
     assert said == "a ValueError should be raised, not Mine: temperature"
@@ -122,6 +142,34 @@ def test_a_result_of_its_own_passes():
 def test_what_the_result_shares_memory_with_is_named():
     with pytest.raises(Difference, match=r"^the result shares memory with scores and an earlier result$"):
         assert_unshared(learner_with(shared=("scores", "an earlier result")))
+
+
+def test_what_has_no_name_of_its_own_is_named_in_the_language_of_the_reader():
+    with pytest.raises(Difference) as caught:
+        assert_unshared(learner_with(shared=("scores", "argument 3", "an earlier result")))
+    assert said_by(caught.value).in_("zh") == "返回的结果与 scores、第 3 个参数和以前的结果共用内存"
+
+
+def test_a_process_that_names_things_without_end_is_a_failure_and_no_more():
+    with pytest.raises(Difference) as caught:
+        assert_unshared(learner_with(shared=tuple(f"x{number}" for number in range(5_000))))
+    assert str(caught.value) == "the result shares memory with x0, x1, x2, x3, x4, x5, x6 and x7"
+    with pytest.raises(Difference) as caught:
+        assert_untouched(learner_with(modified=("x" * 1_000_000,)))
+    assert len(str(caught.value)) < 3_000
+
+
+def test_a_warning_about_arithmetic_is_a_failure_and_another_one_is_not():
+    assert_no_runtime_warning(learner_with(warnings=(("UserWarning", "old"),)))
+    with pytest.raises(Difference, match=r"^the call caused a RuntimeWarning: divide by zero$"):
+        assert_no_runtime_warning(learner_with(warnings=(("UserWarning", "old"), ("RuntimeWarning", "divide by zero"))))
+
+
+def test_what_a_suite_insists_on_is_said_in_its_own_words():
+    insist([0], say("{count} things came back", count=1))
+    with pytest.raises(Difference, match=r"^0 things came back$") as caught:
+        insist([], say("{count} things came back", count=0))
+    assert said_by(caught.value) == say("{count} things came back", count=0)
 
 
 @pytest.fixture

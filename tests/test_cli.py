@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 NAMES = [exercise.name for exercise in COURSE.exercises]
 CORE = [exercise.name for exercise in COURSE.exercises if not exercise.bonus]
-COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook")
+COMMANDS = ("grade", "check", "hint", "reset", "solution", "demo", "release", "new", "verify", "gradebook", "lab")
 
 
 class GradingError(Exception):
@@ -146,7 +146,8 @@ def test_help_loads_nothing_heavy():
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
         (["reset", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["solution", "softmacs"], "no exercise named 'softmacs'"),
-        (["release"], "say what to release: --stubs"),
+        (["release"], "say what to release: DEST, where the learner's bundle goes, --stubs or --labs"),
+        (["release", "bundle", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
     ],
 )
 def test_wrong_usage_is_one_line_on_stderr_and_status_2(arguments, said, here, capfd):
@@ -539,6 +540,107 @@ def test_where_there_are_no_solutions_nobody_is_asked(here, capfd):
     assert run(["solution", "softmax"]) == 2
     said = "attend: there is no solution of softmax in this copy of the course; try attend hint\n"
     assert capfd.readouterr().err == said
+
+
+# In the learner's language
+
+CHINESE = {"LC_ALL": "zh_CN.UTF-8"}
+
+
+@pytest.fixture
+def in_chinese(here, monkeypatch) -> Path:
+    """Give the folder of a learner whose computer speaks Chinese."""
+    monkeypatch.setenv("LC_ALL", CHINESE["LC_ALL"])
+    return hand_in(here, "softmax")
+
+
+def test_check_speaks_the_language_of_the_learner_s_computer(in_chinese, capfd):
+    assert run(["check", "softmax", "causal_mask"]) == 1
+    shown = capfd.readouterr()
+    assert shown.out.splitlines()[0] == "softmax  1 项检查通过了 1 项，得分 20/20"
+    assert shown.out.splitlines()[-1] == "2 道题完成了 1 道；接下来：causal_mask"
+    assert f"在{in_chinese}里没有找到causal_mask.py" in "".join(shown.out.split())
+    assert shown.err == f"从现在起，你的进度记在 {in_chinese / '.attend.json'}\n"
+
+
+def test_the_language_asked_for_counts_more_than_that_of_the_computer(in_chinese, capfd):
+    assert run(["check", "softmax", "--lang", "en"]) == 0
+    assert capfd.readouterr().out.startswith("softmax  1 of 1 checks passed, 20 of 20 points\n")
+
+
+def test_the_language_may_stand_before_the_command(here, capfd):
+    hand_in(here, "softmax")
+    assert run(["--lang", "zh", "check", "softmax"]) == 0
+    assert capfd.readouterr().out.startswith("softmax  1 项检查通过了 1 项，得分 20/20\n")
+    assert run(["--lang", "zh", "check", "softmax", "--lang", "en"]) == 0
+    assert capfd.readouterr().out.startswith("softmax  1 of 1 checks passed, 20 of 20 points\n")
+    assert run(["--lang", "zh", "check", "softmacs"]) == 2
+    assert "没有名叫 'softmacs' 的题" in capfd.readouterr().err
+
+
+def test_a_failed_check_quotes_the_contract_in_the_same_language(in_chinese, capfd):
+    hand_in(in_chinese, "softmax", source="")
+    assert run(["check", "softmax"]) == 1
+    assert "      题目规定：沿着 `axis` 给每个分数加上同一个常数，结果不变。\n" in capfd.readouterr().out
+
+
+def test_a_course_in_one_language_is_shown_in_it(in_chinese, small_course, capfd):
+    folder = hand_in(in_chinese / "own", "double")
+    course = small_course({"course.toml": {'languages = ["en", "zh"]': 'languages = ["en"]'}})
+    assert run(["check", "--course", str(course.root), "--in", str(folder)]) == 0
+    assert capfd.readouterr().out.splitlines()[0].startswith("double  1 of 1 checks passed, ")
+
+
+def test_the_course_at_a_glance_has_chinese_titles_and_names_the_chinese_instructions(in_chinese, capfd):
+    (in_chinese / "course.toml").write_bytes((ROOT / "course.toml").read_bytes())
+    for file in ("instructions/causal_mask.zh.md", "hints/causal_mask.zh.toml"):
+        (in_chinese / "exercises" / file).parent.mkdir(parents=True, exist_ok=True)
+        (in_chinese / "exercises" / file).write_bytes((ROOT / "exercises" / file).read_bytes())
+    run(["check", "softmax", "--course", str(ROOT)])
+    capfd.readouterr()
+    assert run([]) == 0
+    shown = capfd.readouterr().out.splitlines()
+    assert shown[0] == "亲手算一遍 Attention"
+    assert ["causal_mask", "因果遮罩", "15", "-", "容易", "30"] in [line.split() for line in shown]
+    assert shown[-5:] == [
+        "接下来：causal_mask，大约 30 分钟",
+        f"  读题     {Path('exercises', 'instructions', 'causal_mask.zh.md')}",
+        "  动手写   causal_mask.py",
+        "  检查     attend check causal_mask",
+        "  卡住了   attend hint causal_mask",
+    ]
+
+
+def test_reset_and_solution_speak_chinese(in_chinese, monkeypatch, capfd):
+    assert run(["reset", "softmax"]) == 0
+    kept, module = in_chinese / "softmax.py.kept-1", in_chinese / "softmax.py"
+    assert capfd.readouterr().out == f"你写的内容留在 {kept}\n{module} 已恢复成最初的样子\n"
+    assert run(["reset", "softmax"]) == 0
+    assert capfd.readouterr().out == f"{module} 本来就是最初的样子，没有改动\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert run(["solution", "softmax"]) == 0
+    shown = capfd.readouterr()
+    assert "softmax 的答案看过就收不回来了。要看吗？" in shown.err
+    assert "--- 你的 softmax.py ---\n" in shown.out
+    assert "--- 参考答案 ---\n" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["hint", "softmacs"], "没有名叫 'softmacs' 的题；这门课的题有：by_hand, softmax"),
+        (["check", "--in", "nowhere"], "nowhere：没有这个文件夹；--in 后面写的是模块所在的文件夹"),
+        (["check", "--lang", "fr"], "--lang fr：课程的语言有 en 和 zh；请从中选一种"),
+        (["reset", "softmax", "--lang=fr"], "--lang fr：课程的语言有 en 和 zh；请从中选一种"),
+        (["hint", "softmacs", "--lang", "en"], "there is no exercise named 'softmacs'; the exercises are: by_hand"),
+        (["hint", "softmacs", "--lang=en"], "there is no exercise named 'softmacs'; the exercises are: by_hand"),
+    ],
+)
+def test_what_a_learner_did_wrong_is_one_line_in_their_language(arguments, said, in_chinese, capfd):
+    assert run(arguments) == 2
+    printed = capfd.readouterr()
+    assert printed.err.startswith(f"attend: {said}")
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
 
 
 # demo and release

@@ -174,6 +174,14 @@ def test_an_exception_says_the_phrase_that_it_was_raised_with():
     assert (as_phrase(phrase), as_phrase("no")) == (phrase, None)
 
 
+def test_what_is_kept_of_a_phrase_is_of_a_length_that_one_reads():
+    huge = say("{said} (line {line})", said=say("it says: {words}", words="x" * 10_000_000), line=3)
+
+    kept = as_phrase(huge)
+    assert kept == say("{said} (line {line})", said=say("it says: {words}", words="x" * 2_000 + " ..."), line=3)
+    assert as_phrase(kept) == kept
+
+
 @pytest.mark.parametrize(
     ("text", "phrase"),
     [

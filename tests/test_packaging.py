@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis")
+HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis", "matplotlib", "ipywidgets", "jupyterlab")
 
 
 def built(kind: str, folder: Path) -> zipfile.ZipFile:
@@ -45,17 +45,32 @@ def test_the_wheel_holds_the_program_and_nothing_else(wheel: zipfile.ZipFile):
     assert tops == {"autograder", "attention_by_hand-0.1.0.dist-info"}
 
 
-@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "stand_ins", "locale"])
+@pytest.mark.parametrize("part", ["cli.py", "sandbox", "outputs", "release", "locale"])
 def test_the_wheel_holds_what_a_learner_needs(folders: set[str], part: str):
     assert f"autograder/{part}" in folders
 
 
 @pytest.mark.parametrize(
-    "part", ["autograder/suites", "autograder/faults", "autograder/skeleton", "solutions", "tests", "exercises"]
+    "part",
+    [
+        "autograder/suites",
+        "autograder/faults",
+        "autograder/skeleton",
+        "autograder/stand_ins",
+        "solutions",
+        "tests",
+        "exercises",
+    ],
 )
 def test_the_wheel_leaves_out_what_gives_answers_away(folders: set[str], wheel: zipfile.ZipFile, part: str):
     assert part not in folders
     assert not [name for name in wheel.namelist() if part.rpartition("/")[2] in Path(name).parts]
+
+
+def test_the_wheel_holds_the_templates_and_catalogues(wheel: zipfile.ZipFile):
+    names = set(wheel.namelist())
+    assert {"autograder/outputs/html/templates/learner.html.j2", "autograder/outputs/html/templates/style.css"} <= names
+    assert "autograder/locale/zh/pages.po" in names
 
 
 def test_no_region_of_a_solution_is_in_the_wheel(wheel: zipfile.ZipFile):
@@ -97,7 +112,8 @@ def test_every_direct_dependency_is_pinned_in_the_constraints():
     "arguments",
     [
         ["--help"],
-        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new")),
+        ["pages", "--help"],
+        *([command, "--help"] for command in ("grade", "check", "hint", "reset", "solution", "release", "new", "lab")),
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]):

@@ -117,19 +117,8 @@ def test_grade_ends_with_the_pages_unless_told_not_to(small_course, tmp_path, op
     source = "def double(numbers, more=0.0):\n    if more:\n        return numbers.nothing\n    return numbers * 2\n"
     (learner / "double.py").write_text(source, encoding="utf-8")
 
-    run(
-        [
-            "grade",
-            str(learner.parent),
-            "--out",
-            str(out),
-            "--course",
-            str(course.root),
-            "--no-gradebook",
-            "--trust",
-            *option,
-        ]
-    )
+    fixed = ["--out", str(out), "--course", str(course.root), "--no-gradebook", "--trust"]
+    assert run(["grade", str(learner.parent), *fixed, *option]) == 0
 
     page = out / "feedback" / "ada.html"
     assert page.exists() is not bool(option)

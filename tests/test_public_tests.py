@@ -88,3 +88,12 @@ def test_the_folder_is_left_as_it_was(folder):
 def test_whether_there_are_public_tests_is_asked_of_the_folder(folder):
     assert has_public_tests(folder, "softmax")
     assert not has_public_tests(folder, "attention")
+
+
+def test_the_line_of_the_module_that_raised_is_kept_also_where_colours_are_forced(folder, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = tried(folder, "def softmax(x):\n    return [1 / len(x)] * len(x) if len(x) > 1 else x.nothing\n")
+    assert [check.line for check in result.checks] == [2, 0]
+    result = tried(folder, "import math\n\nmath.nothing\n")
+    assert (result.line, result.reason) == (3, "AttributeError: module 'math' has no attribute 'nothing'")
+    assert tried(folder, "x = 1\ny = (\n").line == 2

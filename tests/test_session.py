@@ -5,6 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from autograder.checks import served_with
 from autograder.compare import SuiteMistake
 from autograder.report import Figure, Outcome
 from autograder.sandbox.learner import (
@@ -298,3 +299,93 @@ def test_an_interruption_reaches_the_one_who_started_the_run(suite_of):
 
     with pytest.raises(KeyboardInterrupt):
         with_checks([suite_of(SUITE)], body)
+
+
+SERVED = """
+import pytest
+from autograder.checks import points
+
+
+@points(1)
+def test_plain(learner, rng):
+    pass
+
+
+@points(1)
+@pytest.mark.parametrize("number", [1, 2])
+def test_with_a_parameter(learner, number):
+    assert number
+
+
+@points(1)
+def test_with_a_fixture_of_pytest_s(learner, tmp_path):
+    assert tmp_path.exists()
+
+
+@points(1)
+@pytest.mark.xfail(strict=True)
+def test_that_must_fail(learner):
+    pass
+
+
+@points(1)
+def test_that_asks_for_the_request(learner, request):
+    assert request.function is test_that_asks_for_the_request
+"""
+
+WITH_FIXTURES = """
+import pytest
+from autograder.checks import points
+
+@pytest.fixture
+def rng():
+    return 7
+
+@pytest.fixture(autouse=True)
+def before(request):
+    request.module.SEEN.append(request.function.__name__)
+
+SEEN = []
+
+@points(1)
+def test_own_numbers(learner, rng):
+    assert rng == 7
+    assert SEEN == ["test_own_numbers"]
+"""
+
+
+def by_pytest(tmp_path, source):
+    """Run a suite, and name the checks that went through pytest's own steps, and those that passed."""
+    suite = tmp_path / "test_double.py"
+    suite.write_text(source)
+    found = {}
+
+    def body(checks):
+        slow = [item.name for item in checks._items["double"] if served_with(item) is None]
+        results = checks.run("double", FakeDesk(lambda numbers: 2 * numbers))
+        found.update(slow=slow, passed=[result.name for result in results if result.outcome is Outcome.PASSED])
+
+    with_checks([suite], body)
+    return found["slow"], found["passed"]
+
+
+def test_a_check_that_asks_for_more_than_our_fixtures_goes_through_pytest(tmp_path):
+    slow, passed = by_pytest(tmp_path, SERVED)
+    assert slow == [
+        "test_with_a_parameter[1]",
+        "test_with_a_parameter[2]",
+        "test_with_a_fixture_of_pytest_s",
+        "test_that_must_fail",
+        "test_that_asks_for_the_request",
+    ]
+    assert set(passed) == {
+        "test_plain",
+        "test_with_a_parameter",
+        "test_with_a_fixture_of_pytest_s",
+        "test_that_must_fail",
+        "test_that_asks_for_the_request",
+    }
+
+
+def test_fixtures_of_a_suite_s_own_are_obeyed(tmp_path):
+    assert by_pytest(tmp_path, WITH_FIXTURES) == (["test_own_numbers"], ["test_own_numbers"])

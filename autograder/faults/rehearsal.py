@@ -14,6 +14,7 @@ from autograder.sandbox.observed import (
     BoundedWarnings,
     EarlierResults,
     Memory,
+    fingerprint,
     is_tensor,
     largest_tensor,
     leaves,
@@ -78,6 +79,7 @@ class Rehearsal:
     ) -> Any:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
+        before = [fingerprint(memory.value) for memory in memories]
         caught = BoundedWarnings()
         _seed()
         self.last_result, self.last_raised = None, ""
@@ -90,16 +92,18 @@ class Rehearsal:
         finally:
             # All that is told of a call that raised.
             self.last = Facts(warnings=tuple(caught.found))
-        spans = [span(leaf) for leaf in leaves(result)]
+        arrays = list(leaves(result))
+        spans = [span(leaf) for leaf in arrays]
+        changed = [memory for memory, was in zip(memories, before, strict=True) if fingerprint(memory.value) != was]
         shared = _named([memory for memory in memories if memory.meets(spans)], target)
         self.last = Facts(
             warnings=tuple(caught.found),
-            modified=_named([memory for memory in memories if memory.changed()], target),
+            modified=_named(changed, target),
             shared=(*shared, "an earlier result") if self._earlier.meet(spans) else shared,
-            writeable=all(leaf.flags.writeable for leaf in leaves(result) if hasattr(leaf, "flags")),
+            writeable=all(leaf.flags.writeable for leaf in arrays if hasattr(leaf, "flags")),
             largest_tensor=largest[0] if measure else None,
         )
-        self._earlier.keep(result)
+        self._earlier.keep(arrays, spans)
         self.last_result = result
         return result
 

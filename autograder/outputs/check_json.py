@@ -7,9 +7,10 @@
         name, points, earned, bonus, public
         passed       whether every check passed
         reason       why no check was run, or ""
+        line, code   the line of the module that the reason is about, or 0; the module where something was lost
         diagnosis    fault, explanation (language -> text), counterexample, call, figures
         checks       name, title, outcome, points, earned, message, contract, hint, counterexample, call, figures,
-                     seconds
+                     seconds, line (where the module raised, or 0)
 
 `outcome` is one of `autograder.report.Outcome`; `contract` is the sentence that the check holds the exercise to.
 A figure has title, kind (mask, weights or numbers), rows and columns (what the axes are called) and cells (text).

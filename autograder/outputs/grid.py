@@ -144,7 +144,7 @@ def _cell_lines(figure: Figure, other: Figure | None, signs: Signs) -> Iterator[
             differs = other is not None and _at(other, row, column) != cell
             line.append(shown(cell).rjust(widths[column]), style=_style(figure, cell, differs=differs))
             line.append(MARK if differs else " ", style="bold red")
-            line.append(" " if figure.kind == "numbers" else "")
+            line.append("" if figure.kind == "mask" else " ")
         line.rstrip()
         yield line
 

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
+import msgspec
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -16,7 +18,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.language import ENGLISH, Phrase, Reader, say, say_many
 from autograder.outputs.grid import Grids, differing, drawn
@@ -24,8 +25,12 @@ from autograder.outputs.text import attributed, n_done, number, visible, visible
 from autograder.outputs.wrapping import has_wide, wrapped
 from autograder.policy import allowed
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, alphabetical
-from autograder.roster import Attendance
-from autograder.submission import Found, Submission
+
+if TYPE_CHECKING:
+    # What grades a class is not loaded to show a check to its learner.
+    from autograder.batch import Batch
+    from autograder.roster import Attendance
+    from autograder.submission import Found
 
 WIDEST_NAME = 24
 NARROWEST_REMARK = 30
@@ -108,6 +113,8 @@ def _show_attendance(console: Console, attendance: Attendance | None) -> None:
 
 def _show_notes(console: Console, found: Found) -> None:
     """Say what was chosen among files and attempts, for as many submissions as one can still read."""
+    from autograder.submission import Submission
+
     notes = [(each.id, note) for each in found.submissions if isinstance(each, Submission) for note in each.notes]
     for id, note in notes[:MOST_NOTES]:
         console.print(Text(f"{visible(id)}: {_cut(visible(note), LONGEST_NOTE)}"))
@@ -258,7 +265,12 @@ def show_check(
     for result in results:
         show_exercise(console, result, feedback, sentence_of, reader)
     if len(results) > 1:
-        console.print(Text(reader.read(_progress(results)), style="bold"))
+        show_done(console, results, reader)
+
+
+def show_done(console: Console, results: Sequence[ExerciseResult], reader: Reader = ENGLISH) -> None:
+    """Print how many exercises are done and which one is next."""
+    console.print(Text(reader.read(_progress(results)), style="bold"))
 
 
 def _progress(results: Sequence[ExerciseResult]) -> Phrase:
@@ -276,8 +288,13 @@ def show_exercise(
     feedback: str,
     sentence_of: Callable[[str], str],
     reader: Reader = ENGLISH,
+    *,
+    only_failed: bool = False,
 ) -> None:
-    """Print one exercise: its checks by title, or in their place what kept them from being run."""
+    """Print one exercise: its checks by title, or in their place what kept them from being run.
+
+    With `only_failed` those that passed are counted and not listed.
+    """
     result = allowed(result, feedback)
     console.print(_headline(result, reader))
     if result.reason:
@@ -289,10 +306,15 @@ def show_exercise(
         console.print(
             Group(
                 *_diagnosis_lines(result.diagnosis, reader),
-                *_check_lines(result, sentence_of, signs, reader),
+                *_check_lines(_without_passed(result) if only_failed else result, sentence_of, signs, reader),
             )
         )
     console.print()
+
+
+def _without_passed(result: ExerciseResult) -> ExerciseResult:
+    failed = [check for check in result.checks if check.outcome is not Outcome.PASSED]
+    return msgspec.structs.replace(result, checks=failed)
 
 
 def _is_unwritten(result: ExerciseResult) -> bool:

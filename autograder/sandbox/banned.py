@@ -17,14 +17,16 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from fnmatch import fnmatchcase, translate
+from fnmatch import fnmatchcase
 from types import CodeType, FrameType
 from typing import Any
 
 from autograder.sandbox.wire import Violation
 
+# What `id` gives, in another form; but each call of `id` is told to the audit hooks.
+identity = object.__hash__
 MAX_VIOLATIONS = 20
 MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
@@ -41,16 +43,29 @@ def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
     """Find uses of banned names in a module's syntax tree; code under `if __name__ == "__main__":` is free.
 
     Raises:
-        SyntaxError: when the module cannot be parsed.
+        SyntaxError: when the module may name one and cannot be parsed.
         UnicodeDecodeError: when it is not UTF-8.
 
     """
     # As text, since of bytes the parser would obey a coding cookie and read another program than the one that runs.
     text = source.decode("utf-8-sig")
+    # The parser takes other forms of a letter for the letter.
+    words = set(re.findall(r"\w+", text)) if text.isascii() else None
+    possible = tuple(pattern for pattern in banned if words is None or _may_occur(pattern, words))
+    if not possible:
+        return ()
     tree = ast.parse(text)
-    finder = _Finder(banned, text.splitlines())
+    finder = _Finder(possible, text.splitlines())
     finder.visit(tree)
     return tuple(finder.found[:MAX_VIOLATIONS])
+
+
+def _may_occur(pattern: str, words: Collection[str]) -> bool:
+    """Tell whether a module of these words can name what the pattern stands for: each part of it needs one of them."""
+    parts = [] if "[" in pattern else pattern.split(".")
+    return all(
+        part in words if part.isidentifier() else any(plain_piece(part) in word for word in words) for part in parts
+    )
 
 
 class _Finder(ast.NodeVisitor):
@@ -127,8 +142,10 @@ class Watch:
         self._kernels_closed = False
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
+        self._modules: dict[str, bool] = {}
         self._names: dict[str, bool] = {}
         self._harmless: dict[int, Any] = {}
+        self._profile = self._profiler()
         if banned:
             sys.addaudithook(self._audit)
 
@@ -168,14 +185,15 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None or not self._patterns:
             return
-        matches = re.compile("|".join(map(translate, sorted(self._last_names)))).match
         library = torch._C._dispatch_library("IMPL", "aten", "")
         with warnings.catch_warnings():
             # That a kernel is replaced is what is wanted here.
             warnings.simplefilter("ignore")
-            for name, kernels in torch_kernels().items():
-                if matches(name) or matches(_plain(name)):
-                    self._close(library, name, kernels)
+            kernels, names = torch_kernels(), torch_names()
+            for name in dict.fromkeys(
+                name for form in matching(self._last_names, torch_lines()) for name in names[form]
+            ):
+                self._close(library, name, kernels[name])
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self._kernels_closed = True
@@ -207,26 +225,37 @@ class Watch:
             return nullcontext()
         return function_mode(self._seen_by_torch, self._harmless)
 
-    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
-        # Called at the beginning and the end of every call of any function, so what is common is quick.
-        if event == "c_call":
-            name = argument.__name__
-            if self._names.get(name) is not False and self._is_banned(name):
-                self._note(name)
-        elif event == "call":
-            verdict = self._verdicts.get(frame.f_code)
-            if verdict is None:
-                verdict = self._verdicts[frame.f_code] = self._judge_code(frame)
-            if verdict:
-                self._note(verdict)
+    def _profiler(self) -> Callable[[FrameType, str, Any], None]:
+        # Called at the beginning and the end of every call of any function: what is common looks nothing up twice, and
+        # asks for no frame's code, which is told to the audit hooks.
+        known_name, known_module, known_code = self._names.get, self._modules.get, self._verdicts.get
 
-    def _judge_code(self, frame: FrameType) -> str:
-        code = frame.f_code
+        def profile(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "c_call":
+                name = argument.__name__
+                if known_name(name) is not False and self._is_banned(name):
+                    self._note(name)
+            elif event == "call":
+                module = frame.f_globals.get("__name__")
+                if type(module) is str and known_module(module) is not False and self._has_banned(module):
+                    code = frame.f_code
+                    verdict = known_code(code)
+                    if verdict is None:
+                        verdict = self._verdicts[code] = self._judge_code(code, module)
+                    if verdict:
+                        self._note(verdict)
+
+        return profile
+
+    def _has_banned(self, module: str) -> bool:
+        verdict = self._modules[module] = module.partition(".")[0] in self._tops
+        return verdict
+
+    def _judge_code(self, code: CodeType, module: str) -> str:
         if not code.co_flags & inspect.CO_OPTIMIZED:
             # The body of a module or class, run while it is imported, calls nothing of that name.
             return ""
-        module = frame.f_globals.get("__name__", "")
-        if code.co_filename in self._files or not isinstance(module, str) or module.partition(".")[0] not in self._tops:
+        if code.co_filename in self._files:
             return ""
         full = f"{module}.{code.co_qualname}"
         named = any(self._is_banned(part) for part in code.co_qualname.split("."))
@@ -237,13 +266,14 @@ class Watch:
         if self._is_banned(name):
             self._note(name)
         elif len(self._harmless) < MAX_HARMLESS:
-            self._harmless[id(function)] = function
+            self._harmless[identity(function)] = function
 
     def _is_banned(self, name: str) -> bool:
         verdict = self._names.get(name)
         if verdict is None:
             verdict = name in THREADS
-            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in self._last_names)
+            possible = [last for last in self._last_names if plain_piece(last) in name]
+            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in possible)
             self._names[name] = verdict
         return verdict
 
@@ -291,6 +321,48 @@ def torch_kernels() -> dict[str, list[tuple[str, str]]]:
     return found
 
 
+@functools.cache
+def torch_names() -> dict[str, list[str]]:
+    """Give torch's functions, as `torch_kernels` names them, by that name and by the one that users write."""
+    found: dict[str, list[str]] = {}
+    for name in torch_kernels():
+        for form in dict.fromkeys((name, _plain(name))):
+            found.setdefault(form, []).append(name)
+    return found
+
+
+@functools.cache
+def torch_lines() -> str:
+    """Give the keys of `torch_names` as `lines_of` writes them: made before a fork, since it touches each of them."""
+    return lines_of(torch_names())
+
+
+def lines_of(names: Iterable[str]) -> str:
+    """Give a text with a line for each name, and an end of line before the first one."""
+    return "\n".join(("", *names, ""))
+
+
+def matching(patterns: Iterable[str], text: str) -> Iterator[str]:
+    """Give the names of `lines_of` that match one of the patterns, as `fnmatchcase` does it.
+
+    The text is searched for what a pattern has of plain letters: name by name it takes as long as a fork.
+    """
+    for pattern in patterns:
+        piece, start = plain_piece(pattern), 0
+        while (found := text.find(piece, start)) >= 0:
+            line, start = text.rfind("\n", 0, found + 1) + 1, text.find("\n", found + 1)
+            if start < 0:
+                break
+            if fnmatchcase(text[line:start], pattern):
+                yield text[line:start]
+
+
+@functools.cache
+def plain_piece(pattern: str) -> str:
+    """Give the longest part of a pattern that stands for itself; empty where sets of characters make it hard to see."""
+    return "" if "[" in pattern else max(re.split(r"[*?]", pattern), key=len)
+
+
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
     """Give a context in which every function of torch's that is not `harmless` is shown to `seen` before its call."""
     from torch.overrides import TorchFunctionMode
@@ -298,7 +370,7 @@ def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
     class Mode(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             # By identity: an object of the learner's may claim to equal any function.
-            if id(func) not in harmless:
+            if identity(func) not in harmless:
                 seen(func)
             return func(*args, **kwargs) if kwargs else func(*args)
 

@@ -85,7 +85,7 @@ def first_readable(paths: list[Path], readable: tuple[str, ...]) -> Path | None:
 
 def can_fork() -> bool:
     """Tell whether a process that holds numpy and torch may be forked: on Linux; elsewhere their threads forbid it."""
-    return sys.platform.startswith("linux")
+    return sys.platform.startswith("linux") and hasattr(os, "fork")
 
 
 def prepare() -> None:
@@ -147,7 +147,7 @@ def _mapped_bytes() -> int:
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
+    except (OSError, AttributeError):
         return 0
 
 

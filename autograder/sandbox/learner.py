@@ -23,7 +23,7 @@ from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireE
 from autograder.sandbox.wire import Facts, Frame, Reply, Request, Violation
 
 __all__ = [
-    "Budget", "Crashed", "Exited", "Gradients", "JailMissing", "LastCall", "Learner", "LearnerEnded",
+    "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",
     "LearnerException", "Limits", "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut",
     "UnfitResult",
 ]  # fmt: skip
@@ -46,6 +46,10 @@ NO_GRADIENT = (say("what was returned is not made of tensors"), say("the shape i
 
 class JailMissing(SandboxError):
     """A layer of the jail cannot be had on this machine."""
+
+
+class Interrupted(SandboxError):
+    """The grader itself ended it, since nobody waits for the answer any more."""
 
 
 class LearnerException(Exception):
@@ -196,6 +200,7 @@ class Learner:
         self._budget = budget
         self._trust = trust
         self._process: Process | None = None
+        self.interrupted = False
         self._serial = 0
         self._generation = 0
 
@@ -304,6 +309,12 @@ class Learner:
         self._remember(reply.facts)
         return RemoteModule(self, class_name, reply.instance, self._generation)
 
+    def interrupt(self) -> None:
+        """Stop for good, from another thread: the call under way and all later ones end as `Interrupted`."""
+        self.interrupted = True
+        if (process := self._process) is not None:
+            process.interrupt()
+
     def close(self) -> None:
         """End the process, whatever it is doing."""
         if self._process is not None:
@@ -312,9 +323,12 @@ class Learner:
 
     def _start(self) -> None:
         self.close()
+        self._insist_on_going_on()
         self._serial = 0
         self._generation += 1
         self._process = self._starter.start(self._settings)
+        # It may have been told to stop before there was a process to end.
+        self._insist_on_going_on()
         try:
             ready, _ = self._hear(time.monotonic(), start_deadline())
         except LearnerEnded as ended:
@@ -474,8 +488,14 @@ class Learner:
         self.close()
         return Crashed(say("the process stopped answering properly ({what})", what=what))
 
+    def _insist_on_going_on(self) -> None:
+        if self.interrupted:
+            self.close()
+            raise Interrupted("nobody waits for the answer any more")
+
     def _ended(self, problem: Exception, started: float) -> LearnerEnded:
         assert self._process is not None
+        self._insist_on_going_on()
         if isinstance(problem, TimeoutError):
             _, why = self._deadline(started)
             self.time_outs += 1

@@ -7,7 +7,7 @@ import io
 import sys
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,21 +95,43 @@ class BoundedWarnings:
 
 
 class Memory:
-    """The bytes under an argument: where they lie, and what they were. `place` is its position or keyword."""
+    """An argument: where it lies and what form it has. `place` is its position or keyword."""
 
     def __init__(self, value: Any, place: int | str) -> None:
+        self.value = value
         self.place = place
-        self._value = value
         self._span = span(value)
-        self._before = fingerprint(value)
+        self._form = _form(value)
 
-    def changed(self) -> bool:
-        """Tell whether the values, the shape or the strides differ from when this was made."""
-        return fingerprint(self._value) != self._before
+    def moved(self) -> bool:
+        """Tell whether shape, strides or place in memory differ from when this was made."""
+        return _form(self.value) != self._form
 
     def meets(self, spans: Sequence[Span]) -> bool:
         """Tell whether something else lies in the same bytes."""
         return _meet(self._span, spans)
+
+
+class Arguments:
+    """The arguments of a call, the bytes in which they lie, and what those bytes were when they arrived.
+
+    `again` makes the arguments anew from such bytes.
+    """
+
+    def __init__(self, received: list[memoryview], again: Callable[[list[memoryview]], list[Any]]) -> None:
+        self.memories: list[Memory] = []
+        self._received = received
+        self._arrived = [bytes(blob) for blob in received]
+        self._again = again
+
+    def changed(self) -> list[Memory]:
+        """Give those whose values, shape or strides differ from what arrived."""
+        same = all(bytes(blob) == arrived for blob, arrived in zip(self._received, self._arrived, strict=True))
+        if same and not any(memory.moved() for memory in self.memories):
+            return []
+        anew = self._again([memoryview(bytearray(blob)) for blob in self._arrived])
+        pairs = zip(self.memories, [leaf for value in anew for leaf in leaves(value)], strict=True)
+        return [memory for memory, leaf in pairs if fingerprint(memory.value) != fingerprint(leaf)]
 
 
 def parameter_names(target: Any) -> list[str]:
@@ -149,6 +171,12 @@ def span(value: Any) -> Span:
     return 0, 0
 
 
+def _form(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.strides, value.__array_interface__["data"]
+    return value.shape, value.stride(), value.data_ptr()
+
+
 def fingerprint(value: Any) -> tuple[Any, ...]:
     """Give shape, strides and the bytes of a value."""
     if isinstance(value, np.ndarray):
@@ -179,12 +207,11 @@ class EarlierResults:
 
     def meet(self, spans: Sequence[Span]) -> bool:
         """Tell whether a new result lies in the memory of an earlier one."""
-        return any(_meet(own, spans) for _, kept in self._kept for own in kept)
+        earlier = [own for _, kept in self._kept for own in kept]
+        return any(_meet(new, earlier) for new in spans)
 
-    def keep(self, value: Any) -> None:
-        """Remember a result, unless it is large."""
-        arrays = list(leaves(value))
-        spans = [span(leaf) for leaf in arrays]
+    def keep(self, arrays: list[Any], spans: list[Span]) -> None:
+        """Remember the arrays of a result, unless they are large."""
         if sum(end - start for start, end in spans) <= KEPT_BYTES // KEPT_RESULTS:
             self._kept.append((arrays, spans))
 
@@ -196,14 +223,17 @@ def largest_tensor(measure: bool) -> Iterator[list[int]]:
     if not measure:
         yield largest
         return
+    import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
     class Measure(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            sizes = [leaf.untyped_storage().nbytes() for leaf in tree_leaves(result) if is_tensor(leaf)]
-            largest[0] = max([largest[0], *sizes])
+            # Nearly all operations give one tensor, and a walk through a tree costs more than most of them.
+            for leaf in (result,) if isinstance(result, torch.Tensor) else tree_leaves(result):
+                if isinstance(leaf, torch.Tensor):
+                    largest[0] = max(largest[0], leaf.untyped_storage().nbytes())
             return result
 
     with Measure():  # type: ignore[no-untyped-call]

@@ -5,7 +5,9 @@ Both give a `Process`: a channel to speak through, a way to kill, and how it end
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -13,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import msgspec
 
 from autograder.sandbox import jail
-from autograder.sandbox.wire import Channel, End, JailSettings
+from autograder.sandbox.wire import CALL_BACK, PORT_BYTES, SECRET_BYTES, Channel, End, JailSettings
 
 START_SECONDS = 120.0
 END_SECONDS = 5.0
@@ -44,6 +47,9 @@ class Process(Protocol):
 
     def wait(self) -> End | None:
         """Let it end by itself for a moment, then as `end`."""
+
+    def interrupt(self) -> None:
+        """Kill it from another thread, while one waits on the channel; `end` is still to be called."""
 
 
 class Starter(Protocol):
@@ -181,6 +187,11 @@ class ForkedProcess:
         self._lifeline.close()
         return self._end
 
+    def interrupt(self) -> None:
+        """Shut the lifeline, and leave both descriptors to the thread that may be waiting on one."""
+        with contextlib.suppress(OSError):
+            self._lifeline.shutdown(socket.SHUT_RDWR)
+
     def _hear_end(self, seconds: float) -> None:
         if self._end is not None:
             return
@@ -193,14 +204,19 @@ class ForkedProcess:
 
 
 class Interpreters:
-    """Starts a new interpreter for each learner's process: slower, but right on every system."""
+    """Starts a new interpreter for each learner's process: slower, but right on every system.
 
-    def __init__(self, libraries: tuple[str, ...]) -> None:
+    It inherits its line to the grader where `inherit` says so, and calls back where a system hands nothing down.
+    """
+
+    def __init__(self, libraries: tuple[str, ...], *, inherit: bool = hasattr(os, "fork")) -> None:
         self._libraries = libraries
+        self._inherit = inherit
 
     def start(self, settings: JailSettings) -> Process:
         """Start an interpreter that runs the worker."""
-        return SpawnedProcess(settings, self._libraries)
+        arguments = (msgspec.json.encode(settings).decode(), *self._libraries)
+        return SpawnedProcess(*(_inheriting if self._inherit else _calling_back)(arguments))
 
     def explain(self) -> str:
         """Each interpreter ends for a reason of its own, which nobody heard."""
@@ -213,11 +229,9 @@ class Interpreters:
 class SpawnedProcess:
     """An interpreter of its own."""
 
-    def __init__(self, settings: JailSettings, libraries: tuple[str, ...]) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._popen = _spawn_with(theirs, msgspec.json.encode(settings).decode(), libraries)
-        self.channel = Channel(ours)
+    def __init__(self, popen: subprocess.Popen[bytes], line: socket.socket) -> None:
+        self._popen = popen
+        self.channel = Channel(line)
 
     def wait(self) -> End | None:
         """Let it end by itself for a moment; kill it then."""
@@ -226,6 +240,10 @@ class SpawnedProcess:
         except subprocess.TimeoutExpired:
             return self.end()
         return self.end()
+
+    def interrupt(self) -> None:
+        """Kill it, and leave the channel to the thread that may be waiting on it."""
+        self._popen.kill()
 
     def end(self) -> End | None:
         """Kill it with everything it started, where the system has process groups."""
@@ -248,24 +266,72 @@ def _kill_group(leader: int) -> None:
         return
 
 
-def _spawn_with(theirs: socket.socket, settings: str, libraries: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    shared = getattr(theirs, "share", None)
-    named = "share" if shared else str(theirs.fileno())
-    popen = subprocess.Popen(
-        [sys.executable, "-I", "-m", "autograder.sandbox.worker", named, settings, *libraries],
-        pass_fds=() if shared else (theirs.fileno(),),
+def _inheriting(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        popen = _spawned(str(theirs.fileno()), arguments, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+    return popen, ours
+
+
+def _calling_back(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start an interpreter that connects to a port of this machine, and shows that it is the one that was started.
+
+    Windows could share a socket with a process whose id is known; but there the python of a virtual environment only
+    starts another one.
+    """
+    secret = secrets.token_bytes(SECRET_BYTES)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        popen = _spawned(CALL_BACK, arguments, stdin=subprocess.PIPE)
+        assert popen.stdin is not None
+        try:
+            with popen.stdin as line:
+                line.write(listener.getsockname()[1].to_bytes(PORT_BYTES) + secret)
+            return popen, _caller(listener, secret, popen)
+        except (OSError, NotStarted) as error:
+            popen.kill()
+            popen.wait()
+            raise NotStarted(f"no learner's process can be started ({error})") from None
+
+
+def _caller(listener: socket.socket, secret: bytes, popen: subprocess.Popen[bytes]) -> socket.socket:
+    """Wait for the one who knows the secret, and hang up on all others."""
+    deadline = start_deadline()
+    listener.settimeout(0.1)
+    while time.monotonic() < deadline:
+        try:
+            line, _ = listener.accept()
+        except TimeoutError:
+            if popen.poll() is not None:
+                raise NotStarted(f"it ended with status {popen.returncode}") from None
+            continue
+        if _knows(secret, line):
+            return line
+        line.close()
+    raise NotStarted(f"it has not called back within {START_SECONDS:g} s")
+
+
+def _knows(secret: bytes, line: socket.socket) -> bool:
+    told = b""
+    try:
+        line.settimeout(END_SECONDS)
+        while len(told) < len(secret) and (more := line.recv(len(secret) - len(told))):
+            told += more
+        line.settimeout(None)
+    except OSError:
+        return False
+    return secrets.compare_digest(told, secret)
+
+
+def _spawned(named: str, arguments: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-m", "autograder.sandbox.worker", named, *arguments],
         env=_environment(),
-        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=tempfile.gettempdir(),
         start_new_session=True,
+        **options,
     )
-    assert popen.stdin is not None
-    with popen.stdin as line:
-        if shared:
-            line.write(shared(popen.pid))
-    return popen
 
 
 def start_deadline() -> float:

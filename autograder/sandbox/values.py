@@ -6,6 +6,7 @@ Nothing is ever unpickled, so no subclass and no object crosses: a subclass beco
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import sys
 from collections.abc import Collection, Iterator
@@ -222,22 +223,28 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
     import torch
 
     with torch._C.DisableTorchFunctionSubclass():
-        tensor = torch.Tensor.detach(value)
-        name = str(tensor.dtype).removeprefix("torch.")
+        tensor = value if type(value) is torch.Tensor else torch.Tensor.detach(value).as_subclass(torch.Tensor)
+        if tensor.requires_grad:
+            tensor = tensor.detach()
+        name = _name_of(tensor.dtype)
         if tensor.layout is not torch.strided or tensor.device.type != "cpu" or name not in ITEM_SIZES:
             raise Unsendable(f"a {tensor.layout} tensor of dtype {tensor.dtype} on {tensor.device}")
-        tensor = tensor.as_subclass(torch.Tensor)
-        if tensor.dim() > MAX_DIMENSIONS:
-            raise Unsendable(f"a tensor with {tensor.dim()} dimensions")
         shape = tuple(tensor.shape)
+        if len(shape) > MAX_DIMENSIONS:
+            raise Unsendable(f"a tensor with {tensor.dim()} dimensions")
         if tensor.is_complex() or tensor.is_neg():
             tensor = tensor.resolve_conj().resolve_neg()
-        if layout and tensor.numel() and not tensor.is_contiguous():
+        if layout and not tensor.is_contiguous() and tensor.numel():
             return Tensor(name, shape, blobs.add(_storage_span(tensor)), Layout(tensor.stride(), 0))
-        _refuse_large(tensor.numel() * tensor.element_size(), blobs)
+        _refuse_large(tensor.nbytes, blobs)
         # NumPy has no bfloat16, and its bits are the same as an integer's.
         plain = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor
         return Tensor(name, shape, blobs.add(plain.numpy().tobytes()))
+
+
+@functools.cache
+def _name_of(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _storage_span(tensor: torch.Tensor) -> bytes:
@@ -312,10 +319,12 @@ def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     try:
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
-        flat = torch.frombuffer(buffer, dtype=torch.uint8)
-        flat = (flat.clamp_(max=1) if dtype is torch.bool else flat).view(dtype)
+        if dtype is torch.bool:
+            flat = torch.frombuffer(buffer, dtype=torch.uint8).clamp_(max=1).view(dtype)
+        else:
+            flat = torch.frombuffer(buffer, dtype=dtype)
         if value.layout is None:
             return flat.view(value.shape)
         return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None

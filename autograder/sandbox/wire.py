@@ -23,6 +23,10 @@ class Closed(WireError):
 LENGTHS = struct.Struct("!II")
 HEADER_LIMIT = 4 << 20
 MAX_BLOBS = 10_000
+# A worker that cannot inherit its line connects to a port of this machine, and sends the secret that it was given.
+CALL_BACK = "call back"
+PORT_BYTES = 2
+SECRET_BYTES = 32
 # What one call of the system may bring; most frames are smaller.
 CHUNK = 64 << 10
 

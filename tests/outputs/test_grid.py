@@ -31,8 +31,8 @@ def test_a_mask_and_weights_stand_side_by_side_and_what_differs_has_a_star():
     assert shown([ALLOWED, FOUND, RIGHT]) == [
         "  allowed          came back [1]    right [1]",
         "  query ↓  key →   query ↓  key →   query ↓  key →",
-        "  ■ □                 1    0          1   0",
-        "  ■ ■              0.25*0.75*       0.5 0.5",
+        "  ■ □                 1     0         1    0",
+        "  ■ ■              0.25* 0.75*      0.5  0.5",
     ]
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from autograder.batch import Batch
 from autograder.course import Course, Exercise
+from autograder.language import ENGLISH, Reader, say
 from autograder.outputs.terminal import progress_bar, show_batch, show_check, show_class, show_exercise
-from autograder.report import CheckResult, ExerciseResult, Outcome, Report
+from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report
 from autograder.roster import Learner
 from autograder.submission import Found, Refused, Submission
 
@@ -60,9 +62,16 @@ def row(lines: list[str], id: str) -> list[str]:
     return next(line.split() for line in lines if line.startswith(id))
 
 
-def learner_view(result: ExerciseResult, feedback: str = "full", sentence: str = "", encoding: str = "utf-8") -> str:
-    out = console(100, encoding=encoding)
-    show_exercise(out, result, feedback, lambda hint: sentence)
+def learner_view(
+    result: ExerciseResult,
+    feedback: str = "full",
+    sentence: str = "",
+    encoding: str = "utf-8",
+    reader: Reader = ENGLISH,
+    width: int = 100,
+) -> str:
+    out = console(width, encoding=encoding)
+    show_exercise(out, result, feedback, lambda hint: sentence, reader)
     return text(out)
 
 
@@ -411,3 +420,64 @@ def test_a_flood_of_output_is_cut():
 def test_a_terminal_without_the_signs_gets_letters():
     view = learner_view(result("softmax", 20, 0, check("ties"), check("sums", Outcome.FAILED)), encoding="ascii")
     assert view.splitlines()[1:3] == ["  + ties", "  x sums"]
+
+
+# In Chinese
+
+CHINESE = Reader("zh", {"ties": "并列最高"})
+
+
+def said(english: str, **facts: object) -> dict[str, object]:
+    phrase = say(english, **facts)
+    return {"message": str(phrase), "phrase": phrase}
+
+
+def test_a_learner_who_reads_chinese_reads_nothing_else():
+    told = said("returned {found}, right is {right}", found="[1., 0.]", right="[0.5]")
+    failed = check("ties", Outcome.FAILED, hint="softmax.ties", **told)
+    out_of_time = check("ties", Outcome.TIMED_OUT, **said("one call took longer than {seconds} s", seconds=10))
+    shown = result("softmax", 20, 2, check("ties"), failed, out_of_time)
+    shown.diagnosis = [Diagnosis("no_shift", {"en": "Not shifted.", "zh": "没有先减去最大值。"}, "softmax([800.])")]
+    assert learner_view(shown, sentence="题目规定：并列的分数得到相等的权重。", reader=CHINESE).splitlines() == [
+        "softmax  3 项检查通过了 1 项，得分 2/20",
+        "  问题出在这里：",
+        "      没有先减去最大值。",
+        "      softmax([800.])",
+        "  ✓ 并列最高",
+        "  ✗ 并列最高",
+        "      返回的是 [1., 0.]，正确的是 [0.5]",
+        "      题目规定：并列的分数得到相等的权重。",
+        "  ✗ 并列最高（超时）",
+        "      一次调用用了 10 秒还没有结束",
+        "",
+    ]
+
+
+def test_a_reason_and_the_progress_are_in_chinese_too():
+    lost = result("softmax", 20, 0)
+    lost.lose(say("{file} cannot be loaded: {why}", file="softmax.py", why="ValueError: no"))
+    out = console(100)
+    show_check(out, [lost, result("causal_mask", 15, 15, check("ties"))], "full", lambda hint: "", CHINESE)
+    lines = text(out).splitlines()
+    assert lines[:2] == ["softmax  得分 0/20", "  softmax.py 无法载入：ValueError: no"]
+    assert lines[-1] == "2 道题完成了 1 道；接下来：softmax"
+
+
+def test_what_nobody_translated_is_shown_in_english():
+    untold = result("softmax", 20, 0, check("sums", Outcome.FAILED, "assert 1 == 2"))
+    untold.diagnosis = [Diagnosis("no_shift", {"en": "Not shifted."})]
+    view = learner_view(untold, reader=CHINESE)
+    assert "      Not shifted.\n" in view
+    assert "  ✗ sums\n      assert 1 == 2\n" in view
+
+
+def test_chinese_is_folded_between_its_letters_and_fills_its_lines():
+    failed = check(
+        "ties",
+        Outcome.FAILED,
+        **said("what {function} returned cannot be used: {error}", function="f", error="并列" * 40),
+    )
+    lines = learner_view(result("softmax", 20, 0, failed), reader=CHINESE, width=46).splitlines()
+    assert lines[1] == "  ✗ 并列最高"
+    assert lines[2] == "      f 返回的东西没法用：" + "并列" * 5
+    assert [cell_len(line) for line in lines[3:-2]] == [46] * len(lines[3:-2])

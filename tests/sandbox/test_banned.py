@@ -1,5 +1,6 @@
 """Functions that an exercise may not use: seen in the syntax tree and while running, and nothing else punished."""
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from autograder.course import load_course
+from autograder.sandbox import banned
 from autograder.sandbox.banned import scan
 from autograder.sandbox.learner import LearnerException
 from autograder.sandbox.starting import ForkServer
@@ -99,7 +101,43 @@ def test_a_coding_cookie_does_not_hide_a_line_that_runs():
 
 def test_source_that_cannot_be_parsed_says_so():
     with pytest.raises(SyntaxError):
-        scan(b"def f(:", BANNED)
+        scan(b"import torch\ndef f(: torch.softmax", BANNED)
+
+
+def test_a_letter_in_another_form_is_that_letter():
+    assert names_in("import torch\ntorch.\uff53oftmax(x)") == [("torch.softmax", 2)]
+    assert names_in("import t\uff4frch as t\nt.softmax(x)") == [("torch.softmax", 2)]
+
+
+def test_each_part_of_a_pattern_decides_whether_a_module_may_name_it():
+    words = {"import", "torch", "nn", "log_softmax", "attention_weights"}
+    assert banned._may_occur("torch.*softmax*", words)
+    assert banned._may_occur("torch.nn.*", words)
+    assert banned._may_occur("torch.[ab].x", words)
+    assert not banned._may_occur("scipy.*softmax", words)
+    assert not banned._may_occur("torch.nn.attention.*", words)
+    assert not banned._may_occur("torch.*logsumexp", words)
+
+
+def test_names_that_match_are_found_at_once_as_one_by_one():
+    names = ["softmax", "_softmax", "log_softmax", "soft", "softmaxx", "a.softmax", "max", "", "a", "ab", "abc"]
+    for pattern in (
+        "softmax",
+        "*softmax",
+        "soft*",
+        "*max*",
+        "*",
+        "",
+        "?",
+        "a?",
+        "[ab]*",
+        "[!a]?",
+        "*.*",
+        "s*x",
+        "a*b*c",
+    ):
+        one_by_one = [name for name in names if fnmatchcase(name, pattern)]
+        assert list(banned.matching([pattern], banned.lines_of(names))) == one_by_one, pattern
 
 
 def seen_in(learner, *arguments):

@@ -1,6 +1,7 @@
 """The grader's side of a learner's process: calls, what each call tells, and how a process that ended has ended."""
 
 import math
+import threading
 import time
 
 import msgspec
@@ -8,16 +9,20 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.language import Phrase, said_by
 from autograder.sandbox.learner import (
     Budget,
     Crashed,
     Exited,
+    Interrupted,
     LearnerEnded,
     LearnerException,
     OutOfMemory,
     TimedOut,
     UnfitResult,
 )
+from autograder.sandbox.starting import Interpreters
+from autograder.sandbox.wire import Facts, Unfit
 
 
 def test_a_call_crosses_and_comes_back(learner_of):
@@ -63,6 +68,9 @@ def test_every_layer_of_the_jail_is_told(learner_of):
     ("expression", "said"),
     [
         ("{1, 2}", "a value of type set came back"),
+        ("1 << 70", "an integer of more than 64 bits came back"),
+        ("{(1, 2): 3}", "a dict with a key of type tuple came back"),
+        ("torch.zeros([1] * 40)", "a tensor with 40 dimensions came back"),
         ("object()", "a value of type object came back"),
         ("f", "a value of type function came back"),
         ("[0] * 20000", "more than 10000 items in its collections came back"),
@@ -74,8 +82,18 @@ def test_every_layer_of_the_jail_is_told(learner_of):
 )
 def test_what_may_not_come_back_is_told_by_its_name(learner_of, expression, said):
     learner = learner_of(f"import numpy as np\nimport torch\ndef f():\n    return {expression}")
-    with pytest.raises(UnfitResult, match=f"^{said}$"):
+    with pytest.raises(UnfitResult, match=f"^{said}$") as caught:
         learner.f()
+    assert said_by(caught.value).in_("zh").startswith("返回的是")
+    assert "came back" not in said_by(caught.value).in_("zh")
+    assert isinstance(said_by(caught.value).facts["value"], Phrase)
+
+
+def test_a_process_that_says_something_else_is_quoted_as_it_is(learner_of):
+    learner = learner_of("def f(): pass")
+    said = "{value.__class__} of a kind that nobody knows"
+    error = learner._unexpected(Unfit(said, Facts()))
+    assert said_by(error).in_("zh") == f"返回的是 {said}"
 
 
 def test_the_seconds_of_the_call_are_told_and_spent(learner_of):
@@ -159,6 +177,22 @@ def test_changed_tensors_and_items_of_lists_are_named_too(learner_of):
     learner = learner_of("def f(query, masks):\n    query.add_(1)\n    masks[1].fill_(False)")
     learner.f(torch.ones(2), [torch.ones(2).bool(), torch.ones(2).bool()])
     assert learner.last.modified == ("query", "masks")
+
+
+@pytest.mark.parametrize(
+    ("body", "modified"),
+    [
+        ("query.data = query.data.clone()", ()),
+        ("query.data = query.data + 1", ("query",)),
+        ("query.set_(query.mT)", ("query",)),
+        ("query.mul_(1)", ()),
+        ("query[0, 1] = 7", ("query",)),
+    ],
+)
+def test_a_tensor_with_other_memory_is_judged_by_its_values_and_its_form(learner_of, body, modified):
+    learner = learner_of(f"def f(query, key):\n    {body}")
+    learner.f(torch.ones(3, 2)[:2], torch.ones(2))
+    assert learner.last.modified == modified
 
 
 @pytest.mark.parametrize(
@@ -252,8 +286,9 @@ def test_all_gradients_are_none_where_the_result_is_detached(learner_of):
 def test_a_result_of_the_wrong_form_has_no_gradients_and_says_why(learner_of, body, said):
     learner = learner_of(f"def f(q):\n    {body}")
     found = learner.gradients("f", torch.ones(2), cotangents=(torch.ones(2),), wrt=(0,))
-    with pytest.raises(UnfitResult, match=f"no gradient can be asked for: {said}"):
+    with pytest.raises(UnfitResult, match=f"no gradient can be asked for: {said}") as caught:
         _ = found.arguments
+    assert isinstance(said_by(caught.value).facts["why"], Phrase)
 
 
 def test_an_error_on_the_way_back_is_the_learner_s(learner_of):
@@ -624,3 +659,21 @@ def test_special_numbers_cross(learner_of):
     learner = learner_of("def f(x):\n    return x")
     assert math.isnan(learner.f(math.nan))
     assert learner.f(-math.inf) == -math.inf
+
+
+@pytest.mark.parametrize("kind", ["fork server", "interpreters"])
+def test_a_call_can_be_interrupted_from_another_thread_and_nothing_is_asked_after_it(learner_of, fork_server, kind):
+    learner = learner_of(
+        "def ask():\n    while True:\n        pass\n",
+        starter=fork_server if kind == "fork server" else Interpreters(("numpy",)),
+        trust=True,
+    )
+    learner.load()
+    timer = threading.Timer(0.3, learner.interrupt)
+    timer.start()
+    with pytest.raises(Interrupted):
+        learner.ask()
+    timer.join()
+    with pytest.raises(Interrupted):
+        learner.ask()
+    assert learner.time_outs == 0

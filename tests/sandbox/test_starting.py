@@ -1,6 +1,7 @@
 """Where learners' processes come from: two starters with the same answers, and nothing that outlives its grader."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -58,9 +59,11 @@ def numpy_server():
     server.close()
 
 
-@pytest.fixture(params=["fork server", "interpreters"])
+@pytest.fixture(params=["fork server", "interpreters", "interpreters that call back"])
 def starter(request, numpy_server):
-    return numpy_server if request.param == "fork server" else Interpreters(("numpy",))
+    if request.param == "fork server":
+        return numpy_server
+    return Interpreters(("numpy",), inherit=request.param == "interpreters")
 
 
 SOURCE = """
@@ -136,6 +139,30 @@ def test_a_process_tells_how_it_ended(starter):
     process.channel.receive(time.monotonic() + 60)
     process.channel.close()
     assert process.wait() == End(killed=False, code=0)
+
+
+def test_an_interpreter_that_ends_before_it_calls_back_is_told(monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(NotStarted, match=r"^no learner's process can be started \(it ended with status 1\)$"):
+        Interpreters((), inherit=False).start(SETTINGS)
+
+
+def test_whoever_does_not_know_the_secret_is_not_taken_for_the_interpreter(monkeypatch):
+    listening, create_server = [], socket.create_server
+
+    def listen(*arguments):
+        listening.append(create_server(*arguments))
+        for told in (b"", b"x" * 32):
+            with socket.create_connection(listening[-1].getsockname()) as stranger:
+                stranger.sendall(told)
+        return listening[-1]
+
+    monkeypatch.setattr(socket, "create_server", listen)
+    process = Interpreters((), inherit=False).start(SETTINGS)
+    assert process.channel.receive(time.monotonic() + 60)
+    process.channel.close()
+    assert process.wait() == End(killed=False, code=0)
+    assert len(listening) == 1
 
 
 def test_nothing_outlives_the_fork_server():

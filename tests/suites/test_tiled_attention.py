@@ -93,7 +93,7 @@ def test_whoever_keeps_the_pieces_runs_out_of_memory_and_is_told_what_was_kept(c
 
 def test_a_mask_for_the_whole_matrix_is_too_large_too(checks):
     assert failed(checks["mask"]) == {TILE}
-    assert checks["mask"][TILE].message.startswith("a boolean mask of the whole matrix: with block_size=4 ")
+    assert checks["mask"][TILE].message.startswith("a boolean mask of the whole matrix: with block_size=8 ")
 
 
 @pytest.mark.parametrize(

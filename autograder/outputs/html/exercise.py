@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +11,16 @@ from autograder.course import Course, CourseError
 from autograder.hints import HintError, read_hints
 from autograder.language import Phrase, Reader, say, say_many
 from autograder.outputs.grid import differing
+from autograder.outputs.html.code import CodeView, code_view
+from autograder.outputs.html.cutting import cut_lines
 from autograder.outputs.html.heat import HeatMap, heat_maps
-from autograder.outputs.terminal import ENDINGS, NOT_WRITTEN, REPEATS_FIGURES
-from autograder.outputs.text import number, visible, visible_lines
+from autograder.outputs.terminal import ENDINGS, LONGEST_CALL, NOT_WRITTEN, REPEATS_FIGURES
+from autograder.outputs.text import number, visible
 from autograder.policy import allowed
-from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome
+from autograder.report import CheckResult, Diagnosis, ExerciseResult, Figure, Outcome
 
-MOST_LINES = 24
-LONGEST_LINE = 1_000
-# A module longer than this is shown around its first line that raised.
-MOST_CODE = 400
+# Who has mended what these show looks into the others.
+MOST_UNFOLDED = 4
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class CheckView:
     counterexample: str = ""
     message: str = ""
     figures: Sequence[HeatMap] = ()
+    unfolded: bool = True
 
     @property
     def bare(self) -> bool:
@@ -49,28 +49,6 @@ class DiagnosisView:
     explanation: str
     counterexample: str
     figures: Sequence[HeatMap]
-
-
-@dataclass(frozen=True)
-class CodeLine:
-    """A line of the learner's module, and which checks raised in it."""
-
-    number: int
-    text: str
-    raised: str = ""
-
-
-@dataclass(frozen=True)
-class CodeView:
-    """The learner's module."""
-
-    heading: str
-    lines: Sequence[CodeLine]
-
-    @property
-    def raising(self) -> bool:
-        """Whether a line of it is marked."""
-        return any(line.raised for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -139,8 +117,8 @@ class ExerciseViews:
             reason=self._reason(told, unwritten=unwritten),
             diagnosed=self.say(_diagnosed(told.diagnosis)),
             diagnoses=[self._diagnosis(diagnosis) for diagnosis in told.diagnosis],
-            checks=self._checks(told.checks) if not (told.reason or unwritten) and _has_titles(told) else [],
-            code=None if unwritten else self._code(told),
+            checks=self._checks(told) if not (told.reason or unwritten) and _has_titles(told) else [],
+            code=None if unwritten else code_view(told, self._reader),
             hints=self._hints_for(told),
         )
 
@@ -173,7 +151,7 @@ class ExerciseViews:
 
     def _reason(self, result: ExerciseResult, *, unwritten: bool) -> str:
         if result.reason:
-            return _cut_lines(self.say(result.reason_phrase or result.reason))
+            return cut_lines(self.say(result.reason_phrase or result.reason))
         return self.say(NOT_WRITTEN) if unwritten else ""
 
     def _diagnosis(self, diagnosis: Diagnosis) -> DiagnosisView:
@@ -181,66 +159,45 @@ class ExerciseViews:
         text = explained.get(self._language) or next(iter(explained.values()), diagnosis.fault)
         figures = heat_maps(diagnosis.figures, self._language)
         shown = (figures and diagnosis.call) or diagnosis.counterexample
-        return DiagnosisView(visible(text), _cut_lines(shown), figures)
+        return DiagnosisView(visible(text), cut_lines(shown), figures)
 
-    def _checks(self, checks: Sequence[CheckResult]) -> list[CheckView]:
-        """Give every check, and to a failed one its sentence of the contract, unless the one before had the same."""
+    def _checks(self, result: ExerciseResult) -> list[CheckView]:
+        """Give every check; a failed one says its sentence of the contract and draws its figures where they are new."""
         views: list[CheckView] = []
-        said = {""}
-        for check in checks:
+        said, drawn = {""}, [[], *(diagnosis.figures for diagnosis in result.diagnosis)]
+        for check in result.checks:
+            if check.outcome is Outcome.PASSED:
+                views.append(CheckView(self._check_title(check), passed=True))
+                continue
             sentence = self._sentence(check.hint)
-            views.append(self._check(check, "" if sentence in said else sentence))
-            if check.outcome is not Outcome.PASSED:
-                said.add(sentence)
+            figures = [] if check.figures in drawn else check.figures
+            unfolded = sum(not view.passed for view in views) < MOST_UNFOLDED
+            views.append(self._failed(check, "" if sentence in said else sentence, figures, unfolded=unfolded))
+            said.add(sentence)
+            drawn.append(figures)
         return views
 
-    def _check(self, check: CheckResult, sentence: str) -> CheckView:
-        if check.outcome is Outcome.PASSED:
-            return CheckView(self._check_title(check), passed=True)
-        figures = heat_maps(check.figures, self._language)
+    def _failed(self, check: CheckResult, sentence: str, figures: Sequence[Figure], *, unfolded: bool) -> CheckView:
         return CheckView(
             title=self._check_title(check),
             passed=False,
             ending=self.say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
             sentence=sentence,
-            counterexample=_cut_lines((figures and check.call) or check.counterexample),
-            message=_cut_lines(self._message(check)),
-            figures=figures,
+            counterexample=cut_lines(check.call if _is_told_by_name(check) else check.counterexample),
+            message=cut_lines(self._message(check, figures)),
+            figures=heat_maps(figures, self._language),
+            unfolded=unfolded,
         )
 
-    def _message(self, check: CheckResult) -> str:
+    def _message(self, check: CheckResult, drawn: Sequence[Figure]) -> str:
         if check.is_stub:
             return self.say(NOT_WRITTEN)
-        if check.message.startswith(REPEATS_FIGURES) and differing(check.figures):
+        if check.message.startswith(REPEATS_FIGURES) and differing(drawn):
             return ""
         return self.say(check.phrase or check.message)
 
     def _check_title(self, check: CheckResult) -> str:
         return visible(self._reader.title(check.title))
-
-    def _code(self, result: ExerciseResult) -> CodeView | None:
-        """Give the learner's module, the lines marked where it raised and what raised there."""
-        if not result.code:
-            return None
-        raised = self._raised(result)
-        texts = visible_source(result.code)
-        first = max(0, min(raised, default=1) - MOST_CODE // 2) if len(texts) > MOST_CODE else 0
-        lines = [
-            CodeLine(position, _cut(text), raised.get(position, ""))
-            for position, text in enumerate(texts[first : first + MOST_CODE], first + 1)
-        ]
-        module = visible(f"{result.name}.py")
-        return CodeView(self.say(say("Your {module}", module=module)), lines)
-
-    def _raised(self, result: ExerciseResult) -> dict[int, str]:
-        """Say of each line that raised in which check, or that the reason is about it."""
-        if result.reason:
-            return {result.line: self.say(say("this line"))} if result.line else {}
-        titles: dict[int, list[str]] = defaultdict(list)
-        for check in result.checks:
-            if check.line:
-                titles[check.line].append(self._check_title(check))
-        return {line: self.say(_raised_in(of_line)) for line, of_line in titles.items()}
 
     def _sentence(self, hint: str) -> str:
         exercise, _, key = hint.partition(".")
@@ -259,8 +216,8 @@ class ExerciseViews:
         return {key: visible(sentence) for key, sentence in read.items() if isinstance(sentence, str)}
 
     def _hints_for(self, result: ExerciseResult) -> list[HintView]:
-        """Give the staged hints of an exercise that is not done, where the policy lets more be told than titles."""
-        if result.passed or self._course.feedback not in ("full", "hint"):
+        """Give the staged hints, which learners have anyway, of an exercise that is not done but told about."""
+        if result.passed or not (result.reason or _has_titles(result)):
             return []
         if result.name not in self._hints:
             self._hints[result.name] = self._read_hints(result.name)
@@ -277,24 +234,6 @@ class ExerciseViews:
             return ()
 
 
-def visible_source(code: str) -> list[str]:
-    """Give the lines of a module as Python counts them, none of which can act on the page."""
-    lines = code.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
-    return [visible(line) for line in (lines[:-1] if lines[-1] == "" else lines)]
-
-
-def _raised_in(titles: Sequence[str]) -> Phrase:
-    first, others = titles[0], len(titles) - 1
-    if not others:
-        return say("raised here: {check}", check=first)
-    return say_many(
-        "raised here: {check}, and in {count} more check",
-        "raised here: {check}, and in {count} more checks",
-        others,
-        check=first,
-    )
-
-
 def _is_unwritten(result: ExerciseResult) -> bool:
     """Say whether every check met a function that is still a stub: then a list of them tells nothing."""
     return bool(result.checks) and not result.reason and all(check.is_stub for check in result.checks)
@@ -304,16 +243,10 @@ def _has_titles(result: ExerciseResult) -> bool:
     return any(check.title for check in result.checks)
 
 
+def _is_told_by_name(check: CheckResult) -> bool:
+    """Say whether the call is read more easily with its arguments by their names."""
+    return bool(check.call) and (bool(check.figures) or len(check.counterexample) > LONGEST_CALL)
+
+
 def _diagnosed(diagnoses: Sequence[Diagnosis]) -> Phrase:
     return say_many("this mistake explains it:", "these mistakes together explain it:", len(diagnoses))
-
-
-def _cut_lines(text: str) -> str:
-    """Give the text's own lines, and of very many only the first."""
-    lines = visible_lines(text)
-    kept = [_cut(line) for line in lines[:MOST_LINES]]
-    return "\n".join(kept if len(lines) <= MOST_LINES else [*kept, f"... (+{len(lines) - MOST_LINES})"])
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE].rstrip()}..."

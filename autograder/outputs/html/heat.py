@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -47,7 +49,7 @@ def heat_maps(figures: Sequence[Figure], language: str) -> list[HeatMap]:
     Figures of one kind share a scale, so that equal numbers have equal colours. What came back and what is right are
     compared cell by cell as they are read, where they have one shape.
     """
-    scales = {figure.kind: _largest(figures, figure.kind) for figure in figures}
+    scales = {kind: _largest(figures, kind) for kind in {figure.kind for figure in figures}}
     return [
         _heat_map(figure, counterpart, scales[figure.kind], language)
         for group in grouped(figures)
@@ -82,6 +84,7 @@ def _cell(text: str, other: str, kind: str, largest: float) -> Cell:
     return Cell(cut, colour_of(text, kind, largest), differs=text != other)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def colour_of(text: str, kind: str, largest: float) -> str:
     """Give the class of a cell: "allowed" or "blocked", a step of a weight or of a signed number, or a special value.
 
@@ -118,9 +121,12 @@ def _finite_numbers(figure: Figure) -> Iterator[float]:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    # The largest numbers, rounded to a few digits, are above what a float holds.
+    overflown = math.isinf(number) and "inf" not in text.casefold()
+    return math.copysign(sys.float_info.max, number) if overflown else number
 
 
 def _shape(figure: Figure) -> list[int]:

@@ -64,7 +64,7 @@ def _who(report: Report) -> str:
 
 def _total(report: Report) -> Phrase:
     earned, points = number(report.core_earned), number(report.points)
-    if any(result.bonus for result in report.exercises):
+    if any(result.bonus and not result.left_out for result in report.exercises):
         bonus = number(report.bonus_earned)
         return say("{earned} of {points} points, and {bonus} for a bonus", earned=earned, points=points, bonus=bonus)
     return say("{earned} of {points} points", earned=earned, points=points)

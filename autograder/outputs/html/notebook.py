@@ -31,7 +31,9 @@ class Feedback:
 
     def __repr__(self) -> str:
         """Say it as the terminal does."""
-        console = Console(file=io.StringIO(), width=TEXT_WIDTH, highlight=False, no_color=True, force_jupyter=False)
+        console = Console(
+            file=io.StringIO(), width=TEXT_WIDTH, highlight=False, force_terminal=False, force_jupyter=False
+        )
         show_exercise(
             console,
             self.result,

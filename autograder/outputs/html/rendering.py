@@ -16,6 +16,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.outputs.html.heat import Cell
+
 TEMPLATES = Path(__file__).with_name("templates")
 
 # When the dark colours hold: on a page where the reader's system says so, in a notebook where its theme does.
@@ -34,6 +36,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["prose"] = prose
+    made.filters["cells"] = cells
     return made
 
 
@@ -74,6 +77,18 @@ def prose(text: str) -> Markup:
         Markup("<code>{}</code>").format(piece) if position % 2 else escape(piece)
         for position, piece in enumerate(pieces)
     )
+
+
+def cells(row: Sequence[Cell], differs: str) -> Markup:
+    """Give the cells of a row of a heat map; there are so many that a loop in a template takes most of the time."""
+    return Markup("".join([_cell(cell.text, cell.colour, differs if cell.differs else "") for cell in row]))
+
+
+# The same few numbers stand in most cells of a class.
+@functools.lru_cache(maxsize=1 << 14)
+def _cell(text: str, colour: str, differs: str) -> str:
+    shown = Markup('<mark title="{}">{}</mark>').format(differs, text) if differs else escape(text)
+    return Markup('<td class="{}">{}</td>').format(colour, shown)
 
 
 def _hashes(texts: Sequence[str]) -> str:

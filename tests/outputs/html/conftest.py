@@ -88,7 +88,12 @@ def one_report(**facts):
     )  # fmt: skip
     mask = ExerciseResult(
         "causal_mask", 15, 0,
-        checks=[CheckResult("t", "the triangle", Outcome.FAILED, 15, 0, "returned [[0 0] [1 0]], right is [[1 0] [1 1]]", "causal_mask.rule", figures=MASK)],
+        checks=[
+            CheckResult(
+                "t", "the triangle", Outcome.FAILED, 15, 0,
+                "returned [[0 0] [1 0]], right is [[1 0] [1 1]]", "causal_mask.rule", figures=MASK,
+            )
+        ],
     )  # fmt: skip
     broken = ExerciseResult(
         "attention",

@@ -29,6 +29,7 @@ def numbers(*rows, title="scores", kind="numbers"):
         ("nan", "weights", 1, "nan"),
         ("inf", "numbers", 1, "inf"),
         ("-inf", "numbers", 1, "minus-inf"),
+        ("1.798e+308", "numbers", 1.7e308, "above-5"),
         ("?", "numbers", 1, "words"),
     ],
 )

@@ -8,8 +8,10 @@ import pytest
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from autograder.language import say
 from autograder.outputs.html import rendering
 from autograder.outputs.html.learner import LearnerPages
+from autograder.outputs.html.notebook import Feedback, Trouble
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Figure, Outcome, Report
 
 EVIL = "http://evil.example"
@@ -118,6 +120,7 @@ def page_of(course, opened, evil):
 def without_escaping(monkeypatch):
     careless = Environment(loader=FileSystemLoader(rendering.TEMPLATES), autoescape=False)
     careless.filters["prose"] = lambda text: text
+    careless.filters["cells"] = lambda row, _: "".join(f'<td class="{cell.colour}">{cell.text}</td>' for cell in row)
     monkeypatch.setattr(rendering, "environment", lambda: careless)
 
 
@@ -185,6 +188,16 @@ def test_no_element_in_the_page_is_a_learners(page_of):
         ".filter((each) => each.name.startsWith('on') || each.name == 'style').length"
     )
     assert on == 0
+
+
+def test_in_a_notebook_which_has_no_policy_nothing_runs_either(course, opened, evil):
+    (result, *_) = hostile_report(ALL.replace(EVIL, evil.address)).exercises
+    said = [say("Checked: {file}", file=ALL.replace(EVIL, evil.address))]
+    page = opened(Feedback(result, course, "en", said)._repr_html_() + Trouble(said[0], "en")._repr_html_())
+    page.evaluate("document.querySelectorAll('.lure').forEach((each) => each.click())")
+    page.wait_for_timeout(300)
+    assert (page.evaluate("window.ran || []"), evil.asked) == ([], set())
+    assert "<script>" in page.locator(".said").first.inner_text()
 
 
 def test_the_page_itself_breaks_nothing_of_its_policy(course, opened):

@@ -31,13 +31,20 @@ def test_the_head_says_who_how_much_and_when(course, opened, report):
 
     assert page.title() == "Chidi Eze · Attention by hand"
     assert texts(page, ".en h1") == ["Chidi Eze (chidi-eze)"]
-    assert texts(page, ".en .total") == ["16 of 100 points, and 0 for a bonus"]
+    assert texts(page, ".en .total") == ["16 of 100 points"]
     assert texts(page, ".en .fact") == ["Handed in late, 2026-03-01 21:14 +0000", "softmax.py is the newer of two"]
     assert texts(page, ".en .summary tr") == [
         "Softmax\t16 of 20 points · 1 of 4 checks passed",
         "Causal mask\t0 of 15 points · 0 of 1 checks passed",
         "Attention\t0 of 20 points",
     ]
+
+
+def test_a_bonus_is_told_where_it_was_handed_in(course, opened, report):
+    report.exercises[3].earned, report.exercises[3].reason = 4.5, ""
+    page = opened(page_of(course, report))
+    assert texts(page, ".en .total") == ["16 of 100 points, and 4.5 for a bonus"]
+    assert texts(page, ".en .summary tr")[-1] == "By hand\t4.5 of 5 bonus points"
 
 
 def test_the_summary_leads_to_each_exercise(course, opened, report):
@@ -79,6 +86,26 @@ def test_a_message_that_only_repeats_the_figures_is_left_out(course, opened, rep
     assert texts(page, ".en section[data-exercise=causal_mask] figcaption") == ["came back", "right"]
 
 
+def test_figures_that_stand_there_already_are_not_drawn_again(course, opened, report):
+    mask = report.exercises[1]
+    mask.checks = [mask.checks[0], msgspec.structs.replace(mask.checks[0], title="once more")]
+    page = opened(page_of(course, report))
+    failed = page.locator(".en section[data-exercise=causal_mask] .failed")
+    assert [each.locator(".heat").count() for each in failed.all()] == [2, 0]
+    assert [each.locator(".message").count() for each in failed.all()] == [0, 1]
+
+
+def test_after_the_first_few_failed_checks_the_others_are_folded_but_printed(course, opened, report):
+    mask = report.exercises[1]
+    mask.checks = [msgspec.structs.replace(mask.checks[0], message=f"number {n}", figures=[]) for n in range(6)]
+    page = opened(page_of(course, report))
+    messages = page.locator(".en section[data-exercise=causal_mask] .message").all()
+
+    assert [message.is_visible() for message in messages] == [True] * 4 + [False] * 2
+    page.emulate_media(media="print")
+    assert [message.is_visible() for message in messages] == [True] * 6
+
+
 def test_beside_figures_the_call_has_its_arguments_by_name(course, opened, report):
     report.exercises[0].checks[1].call = "softmax(scores)"
     report.exercises[0].checks[2].call = "softmax(scores)"
@@ -115,7 +142,7 @@ def test_the_switch_shows_the_page_in_chinese(course, opened, report):
     page.check("#show-zh")
 
     assert (page.locator(".en h1").is_visible(), page.locator(".zh h1").is_visible()) == (False, True)
-    assert texts(page, ".zh .total") == ["得分 16/100，附加分 0"]
+    assert texts(page, ".zh .total") == ["得分 16/100"]
     assert texts(page, ".zh section >> nth=0 >> .marks") == ["得分 16/20 · 4 项检查通过了 1 项"]
     assert texts(page, ".zh .diagnosis p") == ["问题出在这里：", "exp 溢出了。可以加上什么？"]
     assert texts(page, ".zh blockquote >> nth=0") == ["并列最高的分数得到相等的权重，不管它们有多大。"]
@@ -130,22 +157,24 @@ def test_a_page_in_one_language_has_no_switch(course, opened, report):
 
 
 VALUES = {"softmax([1., 1.])", "NaN at (0, 0)", "0.67", "scores.nothing"}
-HELP = {"Scores that tie for the", "What may be added", "Hint 1"}
+HELP = {"Scores that tie for the", "What may be added"}
 
 
 @pytest.mark.parametrize(
     ("feedback", "seen"),
     [
-        ("full", VALUES | HELP | {"ties share"}),
-        ("hint", HELP | {"ties share"}),
-        ("title", {"ties share"}),
+        ("full", VALUES | HELP | {"ties share", "Hint 1"}),
+        ("hint", HELP | {"ties share", "Hint 1"}),
+        ("title", {"ties share", "Hint 1"}),
         ("none", set()),
     ],
 )
 def test_the_feedback_policy_decides_what_is_in_the_page(course, report, feedback, seen):
+    report.exercises = report.exercises[:1]
+
     html = page_of(msgspec.structs.replace(course, feedback=feedback), report, ["en"])
 
-    assert {words for words in VALUES | HELP | {"ties share"} if words in html} == seen
+    assert {words for words in VALUES | HELP | {"ties share", "Hint 1"} if words in html} == seen
     assert "16 of 20 points · 1 of 4 checks passed" in html
 
 

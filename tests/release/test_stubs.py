@@ -8,7 +8,7 @@ import pytest
 from autograder.course import Course, load_course
 from autograder.release import ReleaseError, stub_text, write_stubs
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 SHIPPED = load_course(REPOSITORY)
 NAMES = [exercise.name for exercise in SHIPPED.exercises]
 COURSE = """

@@ -83,6 +83,12 @@ def without_markers(source: str) -> str:
     return "".join(line for line in source.splitlines(keepends=True) if line.strip() not in (BEGIN, END))
 
 
+def solution_regions(source: str, name: str = "solution") -> list[str]:
+    """Give what stands between each pair of markers in the source of a solution. Raises ReleaseError."""
+    lines = source.split("\n")
+    return ["\n".join(lines[region.begin + 1 : region.end]) for region in _find_regions(lines, name)]
+
+
 def _source_of(solution: Path) -> str:
     try:
         return solution.read_text(encoding="utf-8")
