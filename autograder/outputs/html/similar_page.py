@@ -25,8 +25,6 @@ from autograder.similar import (
     Pair,
 )
 
-# A person looks at the most alike first, and at no more than this in one go.
-MOST_PAIRS = 200
 # Lines before and after those that are alike.
 AROUND = 2
 MOST_LINES = 150
@@ -94,7 +92,7 @@ class _SimilarPage:
         self.explained = [self._say(sentence) for sentence in _explained(likeness)]
         self.nothing_written = self._say(say("not handed in"))
         self.left_out = self._say(say("lines left out"))
-        self.pairs = [self._pair(pair) for pair in likeness.pairs[:MOST_PAIRS]]
+        self.pairs = [self._pair(pair) for pair in likeness.pairs]
         self.same = [
             SameView(
                 self._say(
@@ -134,13 +132,13 @@ class _SimilarPage:
 
 
 def _found(likeness: Likeness) -> Phrase:
-    count = len(likeness.pairs)
-    if count > MOST_PAIRS:
+    count = likeness.n_pairs
+    if count > len(likeness.pairs):
         return say(
             "Of {n} submissions {count} pairs are alike; here are the {shown} that are most alike.",
             n=likeness.n_submissions,
             count=count,
-            shown=MOST_PAIRS,
+            shown=len(likeness.pairs),
         )
     return say_many(
         "Of {n} submissions {count} pair is alike.",
