@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from autograder.course import Course
 from autograder.language import Phrase, say, say_many
-from autograder.outputs.html.class_page import FEEDBACK, Link, percent
+from autograder.outputs.html.class_facts import percent
+from autograder.outputs.html.class_page import FEEDBACK, Link
 from autograder.outputs.html.code import visible_source
 from autograder.outputs.html.rendering import render_page
 from autograder.outputs.text import visible

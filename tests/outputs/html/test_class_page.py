@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from autograder.class_page import make_class_page
 from autograder.outputs.html import rendering
-from autograder.outputs.html.class_page import percent
+from autograder.outputs.html.class_facts import percent
 from autograder.pages import make_pages
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, to_json, write_report
 from autograder.roster import Learner
