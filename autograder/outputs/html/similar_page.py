@@ -53,7 +53,7 @@ class ModulesView:
 
 @dataclass(frozen=True)
 class PairView:
-    """A pair, what is said of it, and the code."""
+    """A pair, what is said of it, and the code, the module with most in common first."""
 
     first: Link
     second: Link
@@ -119,7 +119,7 @@ class _SimilarPage:
             first=self._link(pair.first),
             second=self._link(pair.second),
             said=" · ".join([*told, self._say(whole)]),
-            modules=[self._modules(module) for module in pair.modules],
+            modules=[self._modules(module) for module in sorted(pair.modules, key=lambda module: -module.shared)],
         )
 
     def _modules(self, module: AlikeModules) -> ModulesView:
