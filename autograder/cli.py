@@ -140,6 +140,7 @@ def similar(
     """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
     from autograder.class_page import make_similar_page
     from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.terminal import progress_bar
     from autograder.outputs.text import visible
     from autograder.similar import find_similar
     from autograder.submission import Submission, find_submissions
@@ -148,9 +149,12 @@ def similar(
     reader = Reader(chosen_language(language, loaded.languages))
     found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
     typer.echo(visible(found.said))
-    likeness = find_similar([each for each in found.submissions if isinstance(each, Submission)], loaded)
+    handed = [each for each in found.submissions if isinstance(each, Submission)]
+    with progress_bar(_console(stderr=True), "comparing") as bar:
+        task = bar.add_task("comparing", total=len(handed))
+        likeness = find_similar(handed, loaded, advance=lambda: bar.advance(task))
     page = make_similar_page(out, likeness, loaded, reader.language)
-    count = len(likeness.pairs)
+    count = likeness.n_pairs
     told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
     typer.echo(visible(reader.read(told)))
 
