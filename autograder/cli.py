@@ -32,6 +32,7 @@ KNOWN_ERRORS = frozenset(
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
         "autograder.exports.ExportError",
+        "autograder.gradescope.ArchiveError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -178,6 +179,20 @@ def export(
         typer.echo(visible(sentence))
     typer.echo(visible(f"Written: {made.place}"))
     raise typer.Exit(0 if made.complete else 3)
+
+
+@app.command()
+def gradescope(
+    dest: Annotated[Path, typer.Argument(metavar="DEST.zip", help="Where the archive goes.")],
+    with_bonus: Annotated[bool, typer.Option("--with-bonus", help="Add to a mark what the bonus earned.")] = False,
+    trust: Trust = False,
+    course: CoursePath = None,
+) -> None:
+    """Make the archive that has Gradescope grade with this kit; the solutions and hidden checks are in it."""
+    from autograder.gradescope.archive import write_archive
+    from autograder.outputs.text import visible
+
+    typer.echo(visible(write_archive(_course(course), dest, trust=trust, with_bonus=with_bonus)))
 
 
 @app.command()
