@@ -343,6 +343,7 @@ def release(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
     ] = "",
+    github: Annotated[bool, typer.Option("--github", help="With a workflow that has GitHub check each push.")] = False,
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
     labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
@@ -365,7 +366,7 @@ def release(
         from autograder.outputs.text import visible
         from autograder.release.bundle import release_bundle
 
-        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped, github=github)))
 
 
 @app.command()
