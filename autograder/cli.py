@@ -49,6 +49,10 @@ KNOWN_ERRORS = frozenset(
 )
 INTERRUPTED = 130
 
+# In --help the others stand apart, below these; learners' copies lack what those need.
+FOR_LEARNERS = frozenset(["check", "hint", "reset", "solution", "lab"])
+FOR_TEACHERS = "For those who teach the course"
+
 CoursePath = Annotated[
     Path | None,
     typer.Option("--course", metavar="PATH", help="The course.toml, or its folder.", show_default="nearest"),
@@ -477,6 +481,11 @@ def verify(
     raise typer.Exit(0 if all(verdict.holds for verdict in verdicts) else 1)
 
 
+for _registered in app.registered_commands:
+    if (_registered.name or getattr(_registered.callback, "__name__", "")) not in FOR_LEARNERS:
+        _registered.rich_help_panel = FOR_TEACHERS
+
+
 def main() -> None:
     """Run the command that the shell gave, and end with its status."""
     sys.exit(run(sys.argv[1:]))
@@ -509,14 +518,22 @@ def run(arguments: Sequence[str]) -> int:
 
 def _known(error: Exception, arguments: Sequence[str]) -> str:
     """Give the line for an error that the user can mend, or nothing for one that is ours."""
-    from autograder.language import Reader, said_by
+    from autograder.language import Reader, said_by, say
     from autograder.outputs.text import visible
 
+    reader = Reader(_language_of(arguments))
     if any(f"{kind.__module__}.{kind.__qualname__}" in KNOWN_ERRORS for kind in type(error).__mro__):
-        return visible(Reader(_language_of(arguments)).read(said_by(error)))
+        return visible(reader.read(said_by(error)))
+    if _is_left_out(error) and FOR_LEARNERS.isdisjoint(arguments):
+        return reader.read(say("this needs the repository of the course; what is installed here is the learners' copy"))
     # Typer's errors of usage come from click or from a copy of it, depending on its version.
     usage = getattr(error, "format_message", None)
     return f"{visible(usage())} (attend --help says more)" if usage else ""
+
+
+def _is_left_out(error: Exception) -> bool:
+    """Say whether a module of the kit itself is not there: a learner's wheel has none that give answers away."""
+    return isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder.")
 
 
 def _language_of(arguments: Sequence[str]) -> str:
