@@ -214,6 +214,6 @@ def _first_difference(found: Any, right: Any) -> tuple[int, ...]:
 def _differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         # Not float64 for all: what is complex must not lose a part.
-        wide = (array.astype(np.result_type(array, np.float64)) for array in (one, other))
-        near = np.isclose(*wide, rtol=SEEN, atol=0, equal_nan=True)
+        first, second = (array.astype(np.result_type(array, np.float64)) for array in (one, other))
+        near = np.isclose(first, second, rtol=SEEN, atol=0, equal_nan=True)
     return np.asarray(~near)
