@@ -31,6 +31,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
+        "autograder.exports.ExportError",
+        "autograder.gradescope.ArchiveError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -40,11 +42,16 @@ KNOWN_ERRORS = frozenset(
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
+        "autograder.similar.SimilarError",
         "autograder.notebooks.NotebookError",
         "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
+
+# In --help the others stand apart, below these; learners' copies lack what those need.
+FOR_LEARNERS = frozenset(["check", "hint", "reset", "solution", "lab"])
+FOR_TEACHERS = "For those who teach the course"
 
 CoursePath = Annotated[
     Path | None,
@@ -95,7 +102,7 @@ def grade(
     ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
-    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner, and one of the class.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -105,9 +112,7 @@ def grade(
     """
     if scheduler and jobs is not None:
         raise typer.BadParameter("--jobs is for this machine; with --scheduler say it to each worker: --nthreads")
-    raise typer.Exit(
-        _grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler)
-    )
+    raise typer.Exit(_grade(path, out, trust, course, layout, roster, jobs, again, db, gradebook, pages, scheduler))
 
 
 @app.command()
@@ -116,10 +121,48 @@ def pages(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
     ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
+    ] = None,
     course: CoursePath = None,
 ) -> None:
-    """Make the learners' pages of feedback from the reports of a class, without grading again."""
-    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
+    """Make the learners' pages of feedback and that of the class from the reports, without grading again."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    raise typer.Exit(0 if _make_pages(out, _course(course), language, learners) else 2)
+
+
+@app.command()
+def similar(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of submissions that was graded.")],
+    out: Annotated[Path, typer.Option(help="The folder that similar.html is written to.")] = Path("grades"),
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="How PATH is laid out, where that is not recognised.")
+    ] = "",
+    language: Language = "",
+    course: CoursePath = None,
+) -> None:
+    """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
+    from autograder.class_page import make_similar_page
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.terminal import progress_bar
+    from autograder.outputs.text import visible
+    from autograder.similar import find_similar
+    from autograder.submission import Submission, find_submissions
+
+    loaded = _course(course)
+    reader = Reader(chosen_language(language, loaded.languages))
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    typer.echo(visible(found.said))
+    handed = [each for each in found.submissions if isinstance(each, Submission)]
+    with progress_bar(_console(stderr=True), "comparing") as bar:
+        task = bar.add_task("comparing", total=len(handed))
+        likeness = find_similar(handed, loaded, advance=lambda: bar.advance(task))
+    page = make_similar_page(out, likeness, loaded, reader.language)
+    count = likeness.n_pairs
+    told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
+    typer.echo(visible(reader.read(told)))
 
 
 @app.command()
@@ -136,6 +179,63 @@ def gradebook(
 
     learners = read_roster(roster) if roster else ()
     _fill(out, db, _course(course), learners)
+
+
+@app.command()
+def export(
+    grades: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `attend grade` wrote.")],
+    to: Annotated[str, typer.Option(metavar="NAME", help="For what.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where it goes.", show_default="GRADES/exports/")
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Canvas' gradebook or Moodle's grading worksheet, as downloaded."),
+    ] = None,
+    column: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The column to fill.", show_default="that of the course's title, or Grade"),
+    ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): tells whose address is whose.")
+    ] = None,
+    with_bonus: Annotated[bool, typer.Option("--with-bonus", help="Add to a mark what the bonus earned.")] = False,
+    scaled: Annotated[bool, typer.Option("--scaled", help="Make marks fit the platform's maximum.")] = False,
+    course: CoursePath = None,
+) -> None:
+    """Send the marks on: write them as a platform or another program reads them.
+
+    For canvas, moodle, gradescope, nbgrader, junit, csv (a row for each check) or jsonl (a report a line).
+    """
+    from autograder.exports.formats import all_reports, export
+    from autograder.exports.order import Order
+    from autograder.outputs.text import visible
+    from autograder.roster import read_roster
+
+    loaded = _course(course)
+    learners = read_roster(roster) if roster else ()
+    order = Order(
+        grades, loaded, all_reports(grades), out, template, column, learners, with_bonus=with_bonus, scaled=scaled
+    )
+    made = export(to, order)
+    for sentence in made.said:
+        typer.echo(visible(sentence))
+    typer.echo(visible(f"Written: {made.place}"))
+    raise typer.Exit(0 if made.complete else 3)
+
+
+@app.command()
+def gradescope(
+    dest: Annotated[Path, typer.Argument(metavar="DEST.zip", help="Where the archive goes.")],
+    with_bonus: Annotated[bool, typer.Option("--with-bonus", help="Add to a mark what the bonus earned.")] = False,
+    trust: Trust = False,
+    course: CoursePath = None,
+) -> None:
+    """Make the archive that has Gradescope grade with this kit; the solutions and hidden checks are in it."""
+    from autograder.gradescope.archive import write_archive
+    from autograder.outputs.text import visible
+
+    typer.echo(visible(write_archive(_course(course), dest, trust=trust, with_bonus=with_bonus)))
 
 
 @app.command()
@@ -286,6 +386,7 @@ def release(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
     ] = "",
+    github: Annotated[bool, typer.Option("--github", help="With a workflow that has GitHub check each push.")] = False,
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
     labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
@@ -308,7 +409,7 @@ def release(
         from autograder.outputs.text import visible
         from autograder.release.bundle import release_bundle
 
-        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped, github=github)))
 
 
 @app.command()
@@ -380,6 +481,11 @@ def verify(
     raise typer.Exit(0 if all(verdict.holds for verdict in verdicts) else 1)
 
 
+for _registered in app.registered_commands:
+    if (_registered.name or getattr(_registered.callback, "__name__", "")) not in FOR_LEARNERS:
+        _registered.rich_help_panel = FOR_TEACHERS
+
+
 def main() -> None:
     """Run the command that the shell gave, and end with its status."""
     sys.exit(run(sys.argv[1:]))
@@ -412,14 +518,22 @@ def run(arguments: Sequence[str]) -> int:
 
 def _known(error: Exception, arguments: Sequence[str]) -> str:
     """Give the line for an error that the user can mend, or nothing for one that is ours."""
-    from autograder.language import Reader, said_by
+    from autograder.language import Reader, said_by, say
     from autograder.outputs.text import visible
 
+    reader = Reader(_language_of(arguments))
     if any(f"{kind.__module__}.{kind.__qualname__}" in KNOWN_ERRORS for kind in type(error).__mro__):
-        return visible(Reader(_language_of(arguments)).read(said_by(error)))
+        return visible(reader.read(said_by(error)))
+    if _is_left_out(error) and FOR_LEARNERS.isdisjoint(arguments):
+        return reader.read(say("this needs the repository of the course; what is installed here is the learners' copy"))
     # Typer's errors of usage come from click or from a copy of it, depending on its version.
     usage = getattr(error, "format_message", None)
     return f"{visible(usage())} (attend --help says more)" if usage else ""
+
+
+def _is_left_out(error: Exception) -> bool:
+    """Say whether a module of the kit itself is not there: a learner's wheel has none that give answers away."""
+    return isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder.")
 
 
 def _language_of(arguments: Sequence[str]) -> str:
@@ -477,13 +591,14 @@ def _grade(
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
     if pages and batch.reports:
-        _make_pages(out, loaded)
+        _make_pages(out, loaded, "", learners or ())
     return batch.exit_status
 
 
-def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+def _make_pages(out: Path, course: Course, language: str, roster: Sequence[Learner]) -> bool:
     """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
-    from autograder.language import Reader, chosen_language, say_many
+    from autograder.class_page import make_class_page
+    from autograder.language import Reader, chosen_language, say, say_many
     from autograder.outputs.text import visible
     from autograder.pages import make_pages
 
@@ -497,8 +612,10 @@ def _make_pages(out: Path, course: Course, language: str = "") -> bool:
         folder=made.folder,
         written=made.written,
     )
+    of_class = make_class_page(out, course, chosen, roster)
     reader = Reader(chosen)
     typer.echo(visible(reader.read(counted)))
+    typer.echo(visible(reader.read(say("Class:   {file}", file=of_class))))
     _say(made.trouble, reader)
     return not made.trouble
 

@@ -213,7 +213,10 @@ def _first_difference(found: Any, right: Any) -> tuple[int, ...]:
 
 def _differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
-        # Not float64 for all: what is complex must not lose a part.
-        first, second = (array.astype(np.result_type(array, np.float64)) for array in (one, other))
-        near = np.isclose(first, second, rtol=SEEN, atol=0, equal_nan=True)
+        near = np.isclose(_wide(one), _wide(other), rtol=SEEN, atol=0, equal_nan=True)
     return np.asarray(~near)
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    # Not float64 for all: what is complex must not lose a part.
+    return array.astype(np.result_type(array, np.float64))

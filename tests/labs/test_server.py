@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -106,13 +107,27 @@ def test_a_language_that_the_course_is_not_in_is_refused(started, capfd):
     assert capfd.readouterr().err == "attend: --lang fr: the course is in en and zh; ask for one of these\n"
 
 
-def test_what_is_not_installed_is_named_with_what_to_install(monkeypatch):
+def test_what_is_not_installed_is_named_with_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr("autograder.labs.server.importlib.util.find_spec", lambda name: None)
 
     with pytest.raises(LabError) as caught:
-        require_jupyterlab("en")
+        require_jupyterlab("en", tmp_path)
     assert str(caught.value) == (
         "the labs need jupyterlab, ipywidgets, matplotlib; pip install 'attention-by-hand[lab]'"
+    )
+
+
+def test_in_a_bundle_it_comes_from_the_wheel_there_as_the_readme_has_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("autograder.labs.server.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("autograder.labs.server.sys.executable", str(tmp_path / ".venv" / "bin" / "python"))
+    (tmp_path / "attention_by_hand-0.1.0-py3-none-any.whl").touch()
+
+    with pytest.raises(LabError) as caught:
+        require_jupyterlab("en", tmp_path)
+    python = Path(".venv", "bin", "python")
+    assert str(caught.value) == (
+        f"the labs need jupyterlab, ipywidgets, matplotlib; in {tmp_path} type: "
+        f'{python} -m pip install -c constraints.txt "./attention_by_hand-0.1.0-py3-none-any.whl[lab]"'
     )
 
 

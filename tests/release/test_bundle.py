@@ -190,6 +190,9 @@ def test_labs_are_in_the_bundle_with_all_they_need_but_their_sources(teach):
             "exercises/labs/picture.svg": "<svg/>",
             "exercises/labs/sources/one.py": "x = 1\n",
             "exercises/labs/.ipynb_checkpoints/one.ipynb": "{}",
+            # What an instructor predicted, who tried the labs.
+            "exercises/labs/predictions.json": "{}",
+            "exercises/labs/predictions.damaged-1.json": "{",
             "exercises/labs/en/predictions.json": "{}",
             "exercises/labs/en/predictions.damaged-1.json": "{}",
             "exercises/labs/en/.predictions.json.lock": "",
