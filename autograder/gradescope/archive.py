@@ -30,8 +30,6 @@ PACKAGE = "autograder"
 OF_THE_KIT = ("pyproject.toml", "constraints.txt", "LICENSE")
 # What of the extra `grade` it takes to grade: no gradebook is kept there.
 NEEDED = ("hypothesis", "landlock", "pyseccomp")
-# As in the learners' README: without it pip takes PyTorch for graphics cards, several GB of it.
-SMALL_PYTORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"
 # PyTorch, the suites and the families are loaded once for each submission.
 SECONDS_TO_START = 120
 LEFT_OUT = re.compile(r"(^|/)(\.|__pycache__/|labs/)|\.pyc$|~$|\.kept-\d+$")
@@ -80,7 +78,7 @@ def requirements(project: str) -> str:
     table = tomllib.loads(project)["project"]
     extra = table["optional-dependencies"]["grade"]
     wanted = [*table["dependencies"], *(each for each in extra if re.split(r"[<>=!~; \[]", each)[0] in NEEDED)]
-    return "".join(f"{line}\n" for line in (SMALL_PYTORCH, *wanted))
+    return "".join(f"{line}\n" for line in wanted)
 
 
 def _of_the_course(course: Course) -> Iterator[tuple[str, bytes]]:

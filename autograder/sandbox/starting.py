@@ -284,7 +284,8 @@ def _calling_back(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], so
         popen = _spawned(CALL_BACK, arguments, stdin=subprocess.PIPE)
         assert popen.stdin is not None
         try:
-            with popen.stdin as line:
+            # One that has ended takes nothing; how it ended is found out by waiting for it.
+            with contextlib.suppress(OSError), popen.stdin as line:
                 line.write(listener.getsockname()[1].to_bytes(PORT_BYTES) + secret)
             return popen, _caller(listener, secret, popen)
         except (OSError, NotStarted) as error:

@@ -33,6 +33,8 @@ else
         base=$(find_python) || { echo "setup: still none; choose a base image that has one" >&2; exit 1; }
     fi
     "$base" -m venv "$root/venv"
+    # This brings PyTorch for graphics cards. For the one without, several GB smaller, put --extra-index-url and the
+    # address that pytorch.org shows under Get Started (Linux, Pip, CPU) on a line of its own in requirements.txt.
     "$python" -m pip install --no-input --disable-pip-version-check --no-cache-dir \
         -c "$source/kit/constraints.txt" -r "$source/requirements.txt"
 fi
