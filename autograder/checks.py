@@ -1,4 +1,4 @@
-"""What a suite may use: marks for its checks, comparisons, and the fixtures `learner`, `reference` and `rng`.
+"""What a suite may use: marks for its checks, comparisons, examples, and the fixtures `learner`, `reference` and `rng`.
 
 A suite is an ordinary pytest file, `test_<exercise>.py`. Its checks call the learner's functions through the `learner`
 fixture, which crosses into the learner's process, and compare with `reference`, the solution module in this one.
@@ -18,13 +18,14 @@ import pytest
 
 from autograder.compare import Difference, SuiteMistake, assert_close, assert_equal
 from autograder.counterexample import cut
-from autograder.language import Phrase, recognised, say
+from autograder.examples import Examples
+from autograder.language import Phrase, recognised, said_by, say
 from autograder.sandbox.learner import Learner, LearnerException, UnfitResult
 
 __all__ = [
-    "DESK", "SERVED", "Desk", "Difference", "SuiteMistake", "assert_close", "assert_equal", "assert_no_runtime_warning",
-    "assert_unshared", "assert_untouched", "exercise_of", "hint", "insist", "points", "promise", "raises", "say",
-    "seen_in", "stays",
+    "DESK", "SERVED", "SERVINGS", "Desk", "Difference", "Examples", "SuiteMistake", "assert_close", "assert_equal",
+    "assert_no_runtime_warning", "assert_unshared", "assert_untouched", "exercise_of", "hint", "insist", "points",
+    "promise", "raises", "said_by", "say", "seen_in", "served_with", "stays",
 ]  # fmt: skip
 
 # What the learner's process calls an array that has no name of its own.

@@ -42,11 +42,16 @@ KNOWN_ERRORS = frozenset(
         "autograder.watch.WatchError",
         "autograder.language.LanguageError",
         "autograder.labs.errors.LabError",
+        "autograder.similar.SimilarError",
         "autograder.notebooks.NotebookError",
         "autograder.session.SessionError",
     ]
 )
 INTERRUPTED = 130
+
+# In --help the others stand apart, below these; learners' copies lack what those need.
+FOR_LEARNERS = frozenset(["check", "hint", "reset", "solution", "lab"])
+FOR_TEACHERS = "For those who teach the course"
 
 CoursePath = Annotated[
     Path | None,
@@ -97,7 +102,7 @@ def grade(
     ] = "",
     db: Database = "",
     gradebook: Annotated[bool, typer.Option(help="Keep nbgrader's gradebook, where nbgrader is installed.")] = True,
-    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner.")] = True,
+    pages: Annotated[bool, typer.Option(help="Make a page of feedback for each learner, and one of the class.")] = True,
     trust: Trust = False,
     course: CoursePath = None,
 ) -> None:
@@ -116,10 +121,48 @@ def pages(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh", help="In one language.", show_default="all, with a switch")
     ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): names who handed nothing in.")
+    ] = None,
     course: CoursePath = None,
 ) -> None:
-    """Make the learners' pages of feedback from the reports of a class, without grading again."""
-    raise typer.Exit(0 if _make_pages(out, _course(course), language) else 2)
+    """Make the learners' pages of feedback and that of the class from the reports, without grading again."""
+    from autograder.roster import read_roster
+
+    learners = read_roster(roster) if roster else ()
+    raise typer.Exit(0 if _make_pages(out, _course(course), language, learners) else 2)
+
+
+@app.command()
+def similar(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of submissions that was graded.")],
+    out: Annotated[Path, typer.Option(help="The folder that similar.html is written to.")] = Path("grades"),
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="How PATH is laid out, where that is not recognised.")
+    ] = "",
+    language: Language = "",
+    course: CoursePath = None,
+) -> None:
+    """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
+    from autograder.class_page import make_similar_page
+    from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.terminal import progress_bar
+    from autograder.outputs.text import visible
+    from autograder.similar import find_similar
+    from autograder.submission import Submission, find_submissions
+
+    loaded = _course(course)
+    reader = Reader(chosen_language(language, loaded.languages))
+    found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
+    typer.echo(visible(found.said))
+    handed = [each for each in found.submissions if isinstance(each, Submission)]
+    with progress_bar(_console(stderr=True), "comparing") as bar:
+        task = bar.add_task("comparing", total=len(handed))
+        likeness = find_similar(handed, loaded, advance=lambda: bar.advance(task))
+    page = make_similar_page(out, likeness, loaded, reader.language)
+    count = likeness.n_pairs
+    told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
+    typer.echo(visible(reader.read(told)))
 
 
 @app.command()
@@ -438,6 +481,11 @@ def verify(
     raise typer.Exit(0 if all(verdict.holds for verdict in verdicts) else 1)
 
 
+for _registered in app.registered_commands:
+    if (_registered.name or getattr(_registered.callback, "__name__", "")) not in FOR_LEARNERS:
+        _registered.rich_help_panel = FOR_TEACHERS
+
+
 def main() -> None:
     """Run the command that the shell gave, and end with its status."""
     sys.exit(run(sys.argv[1:]))
@@ -470,14 +518,22 @@ def run(arguments: Sequence[str]) -> int:
 
 def _known(error: Exception, arguments: Sequence[str]) -> str:
     """Give the line for an error that the user can mend, or nothing for one that is ours."""
-    from autograder.language import Reader, said_by
+    from autograder.language import Reader, said_by, say
     from autograder.outputs.text import visible
 
+    reader = Reader(_language_of(arguments))
     if any(f"{kind.__module__}.{kind.__qualname__}" in KNOWN_ERRORS for kind in type(error).__mro__):
-        return visible(Reader(_language_of(arguments)).read(said_by(error)))
+        return visible(reader.read(said_by(error)))
+    if _is_left_out(error) and FOR_LEARNERS.isdisjoint(arguments):
+        return reader.read(say("this needs the repository of the course; what is installed here is the learners' copy"))
     # Typer's errors of usage come from click or from a copy of it, depending on its version.
     usage = getattr(error, "format_message", None)
     return f"{visible(usage())} (attend --help says more)" if usage else ""
+
+
+def _is_left_out(error: Exception) -> bool:
+    """Say whether a module of the kit itself is not there: a learner's wheel has none that give answers away."""
+    return isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder.")
 
 
 def _language_of(arguments: Sequence[str]) -> str:
@@ -535,13 +591,14 @@ def _grade(
     if not batch.stopped and (db or (gradebook and nbgrader_is_there())):
         _fill(out, db, loaded, learners or ())
     if pages and batch.reports:
-        _make_pages(out, loaded)
+        _make_pages(out, loaded, "", learners or ())
     return batch.exit_status
 
 
-def _make_pages(out: Path, course: Course, language: str = "") -> bool:
+def _make_pages(out: Path, course: Course, language: str, roster: Sequence[Learner]) -> bool:
     """Make the pages, in one language or else in all, the reader's first; say where they are and what has none."""
-    from autograder.language import Reader, chosen_language, say_many
+    from autograder.class_page import make_class_page
+    from autograder.language import Reader, chosen_language, say, say_many
     from autograder.outputs.text import visible
     from autograder.pages import make_pages
 
@@ -555,8 +612,10 @@ def _make_pages(out: Path, course: Course, language: str = "") -> bool:
         folder=made.folder,
         written=made.written,
     )
+    of_class = make_class_page(out, course, chosen, roster)
     reader = Reader(chosen)
     typer.echo(visible(reader.read(counted)))
+    typer.echo(visible(reader.read(say("Class:   {file}", file=of_class))))
     _say(made.trouble, reader)
     return not made.trouble
 

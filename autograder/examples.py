@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 
 class Examples:
     """Arguments drawn from strategies, in every run the same; whoever tries them must leave them as they are."""
 
-    def __init__(self, count: int, *strategies: st.SearchStrategy[Any]) -> None:
+    def __init__(self, count: int, *strategies: SearchStrategy[Any]) -> None:
         self._count = count
-        self._strategy = st.tuples(*strategies)
+        self._strategies = strategies
 
     def hold(self, check: Callable[..., None]) -> None:
         """Try all; where one raises, raise what the smallest that Hypothesis finds then raises."""
@@ -34,6 +34,10 @@ class Examples:
         return drawn
 
     def _search(self, check: Callable[..., None]) -> None:
+        # Most suites need none of it.
+        from hypothesis import Phase, given, settings
+        from hypothesis.strategies import tuples
+
         @settings(
             max_examples=self._count,
             phases=(Phase.generate, Phase.shrink),
@@ -42,7 +46,7 @@ class Examples:
             deadline=None,
             report_multiple_bugs=False,
         )
-        @given(self._strategy)
+        @given(tuples(*self._strategies))
         def trial(example: tuple[Any, ...]) -> None:
             check(*example)
 

@@ -31,6 +31,9 @@ from autograder.sandbox.wire import Frame, Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
+# Of a forbidden call: it stands in every check of its exercise, and a process that lies may name anything.
+LONGEST_NAME = 200
+LONGEST_LINE = 400
 DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
@@ -257,11 +260,11 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | s
 
 def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
     first = violations[0]
-    name = cut(first.name)
+    name = cut(first.name, LONGEST_NAME)
     if not first.line:
         return say("this exercise may not use {name} (in a thread)", name=name)
     said = say("this exercise may not use {name}", name=name)
-    return at_line(said, Frame(first.line, "", first.text), source)
+    return at_line(said, Frame(first.line, "", cut(first.text, LONGEST_LINE)), source)
 
 
 def _named(error: Exception) -> str:

@@ -18,6 +18,7 @@ Exceptions:
 from __future__ import annotations
 
 import shutil
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -215,13 +216,16 @@ class JailExporter(NotebookExporter):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)  # type: ignore[no-untyped-call]
         self._benches: dict[tuple[str, bool], Bench] = {}
+        # nbgrader has no word for the end of a run; in the formgrader's server it is not the end of the process.
+        weakref.finalize(self, _close, self._benches)
         if isinstance(self.parent, Autograde):
             self._lock = _begin_anew(self.parent)
 
     def bench(self, course: str, trust: bool) -> Bench:
         """Give the grading process of a course, which ends with this run."""
-        key = course, trust
-        return self._benches.setdefault(key, Bench(course, trust=trust))
+        if (course, trust) not in self._benches:
+            self._benches[course, trust] = Bench(course, trust=trust)
+        return self._benches[course, trust]
 
     def from_filename(self, filename: str, resources: Resources | None = None, **more: Any) -> tuple[Any, Resources]:
         """Read a notebook, and put one that says why in the place of one that cannot be read."""
@@ -233,6 +237,11 @@ class JailExporter(NotebookExporter):
                 raise
             return self.from_notebook_node(_stand_in(Path(filename), ours), resources)  # type: ignore[no-untyped-call,no-any-return]
         return super().from_filename(filename, resources=resources, **more)
+
+
+def _close(benches: Mapping[Any, Bench]) -> None:
+    for bench in benches.values():
+        bench.close()
 
 
 def _begin_anew(autograde: Autograde) -> FileLock | None:

@@ -91,13 +91,21 @@ def tried_in_public(folder: Path, exercise: Exercise, course: Course, runner: Ru
         tests = folder / "public_tests" / f"test_{exercise.name}.py"
         result.lose(say("there is no {tests} to try it with", tests=tests))
     else:
-        source = (folder / f"{exercise.name}.py").read_bytes()
-        file = course.root / FILE_NAME
-        seconds = course.limits.exercise_seconds + (LOADING_SECONDS if "torch" in exercise.libraries else 0)
-        result = run_public_tests(folder, exercise.name, seconds, runner, course=file if file.is_file() else None)
-        result = with_code(result, {exercise.name: source})
+        try:
+            source = (folder / f"{exercise.name}.py").read_bytes()
+        except OSError as error:
+            module = folder / f"{exercise.name}.py"
+            result.lose(say("{name} cannot be read: {why}", name=module, why=error.strerror))
+        else:
+            result = with_code(_run_public_tests(folder, exercise, course, runner), {exercise.name: source})
     result.bonus = exercise.bonus
     return result
+
+
+def _run_public_tests(folder: Path, exercise: Exercise, course: Course, runner: Runner | None) -> ExerciseResult:
+    file = course.root / FILE_NAME
+    seconds = course.limits.exercise_seconds + (LOADING_SECONDS if "torch" in exercise.libraries else 0)
+    return run_public_tests(folder, exercise.name, seconds, runner, course=file if file.is_file() else None)
 
 
 def missing(folder: Path, exercise: str) -> Phrase:

@@ -30,6 +30,7 @@ from autograder.counterexample import cut, show_call
 from autograder.course import load_course
 from autograder.figures import Draughtsman
 from autograder.language import Phrase, say
+from autograder.report import indented
 from autograder.sandbox.learner import LastCall
 
 CONTRACT, CALL, SAID = "contract", "call", "said"
@@ -93,7 +94,7 @@ class Witness:
         if error is not None:
             said = self._words_for(error, Path(item.path))
             shown, called = self._call_of_the_failure()
-            facts += [(CALL, shown), (SAID, msgspec.json.encode(said).decode())]
+            facts += [(CALL, shown), (SAID, indented(said).decode())]
             facts += self._drawn(item.path, called)
         return facts
 
@@ -114,7 +115,7 @@ class Witness:
         actual, expected = self.compared
         right = expected if is_tensor(expected) else np.asarray(expected)
         figures, beside = Draughtsman(exercise, course).draw(called, Difference("", actual, right))
-        return [(FIGURES, msgspec.json.encode(figures).decode()), (BESIDE, beside)]
+        return [(FIGURES, indented(figures).decode()), (BESIDE, beside)]
 
     def _words_for(self, error: pytest.ExceptionInfo[BaseException], test: Path) -> Phrase | str:
         text = str(error.value)

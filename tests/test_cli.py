@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -692,3 +693,14 @@ def test_a_reader_that_has_seen_enough_is_not_answered_with_a_traceback(here):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     ran = subprocess.run(["bash", "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_help_shows_what_learners_need_first_and_what_teachers_need_apart(capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert run(["--help"]) == 0
+    theirs, _, teachers = capfd.readouterr().out.partition("For those who teach the course")
+    for command in ("check", "hint", "reset", "lab"):
+        assert re.search(rf"│ {command} ", theirs)
+    for command in ("grade", "verify", "release"):
+        assert re.search(rf"│ {command} ", teachers)
+        assert not re.search(rf"│ {command} ", theirs)

@@ -17,7 +17,8 @@ from autograder.release import stub_text
 ROOT = Path(__file__).resolve().parents[1]
 NORMS = ROOT / "tests" / "data" / "layer_norm"
 # One file for each exercise lies there; everything else has to do for all of them.
-OF_AN_EXERCISE = ("suites", "stand_ins", "skeleton")
+# The labs are experiments on the exercises of this course, and no part of checking or grading.
+OF_AN_EXERCISE = ("suites", "stand_ins", "skeleton", "labs")
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """What the kit looks like once it is installed: what learners get, and what they must not get."""
 
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -7,6 +9,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from autograder.course import load_course
+from autograder.release.learner_course import learner_course
 
 REPOSITORY = Path(__file__).parents[1]
 HEAVY = ("torch", "numpy", "pytest", "nbgrader", "scipy", "hypothesis", "matplotlib", "ipywidgets", "jupyterlab")
@@ -82,6 +87,25 @@ def test_no_region_of_a_solution_is_in_the_wheel(wheel: zipfile.ZipFile):
         assert not [region for region in regions for text in packed if region.strip() in text]
 
 
+@pytest.mark.parametrize(
+    "module", ["labs.own_code", "labs.lab", "labs.library", "notebook", "tried", "watch", "witness", "public_server"]
+)
+def test_what_a_learner_starts_needs_nothing_that_the_wheel_leaves_out(
+    wheel: zipfile.ZipFile, tmp_path: Path, module: str
+):
+    wheel.extractall(tmp_path)
+    code = f"import autograder.{module}, autograder.outputs.watch; print(autograder.__file__)"
+    result = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert result.stderr == ""
+    assert result.stdout.strip() == str(tmp_path / "autograder" / "__init__.py")
+
+
 def test_the_wheel_brings_the_licence(wheel: zipfile.ZipFile):
     name = "attention_by_hand-0.1.0.dist-info/licenses/LICENSE"
     assert wheel.read(name) == (REPOSITORY / "LICENSE").read_bytes()
@@ -136,3 +160,39 @@ def test_the_course_at_a_glance_loads_nothing_heavy():
 def test_reading_the_course_loads_nothing_heavy():
     code = "from autograder.course import find_course, load_course; load_course(find_course())"
     assert loaded_by(code).isdisjoint(HEAVY)
+
+
+@pytest.fixture(scope="module")
+def learner(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as learners have it, beside one with what the wheel installs."""
+    folder = tmp_path_factory.mktemp("learner")
+    wheel.extractall(folder / "installed")
+    shutil.copytree(REPOSITORY / "exercises", folder / "course" / "exercises")
+    (folder / "course" / "course.toml").write_text(learner_course(load_course(REPOSITORY), ("en", "zh")), "utf-8")
+    return folder
+
+
+def typed(learner: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """What Python says in the learner's folder, where nothing of the repository is on the path."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=learner / "course",
+        env=os.environ | {"PYTHONPATH": str(learner / "installed"), "COLUMNS": "200"},
+    )
+
+
+def test_a_notebook_checks_with_nothing_but_what_is_installed(learner: Path):
+    ended = typed(learner, "from autograder.notebook import check; check('causal_mask', 'en')")
+    assert ended.stderr == ""
+    assert "causal_mask  0 of 8 checks passed" in ended.stdout
+
+
+def test_a_command_for_those_who_teach_says_in_one_line_that_it_cannot_be_had_here(learner: Path):
+    for arguments in (["verify"], ["--lang", "en", "verify"], ["grade", ".", "--course", "course.toml"]):
+        ended = typed(learner, f"from autograder.cli import run; raise SystemExit(run({arguments!r}))")
+        assert ended.stderr == (
+            "attend: this needs the repository of the course; what is installed here is the learners' copy\n"
+        )
+        assert ended.returncode == 2

@@ -94,9 +94,11 @@ def test_the_command_says_where_the_pages_are_and_what_has_none(graded, capsys, 
     command = ["pages", "--out", str(out), "--course", str(course.root)]
 
     assert run(command) == 0
-    assert capsys.readouterr().out == f"Pages:   {out / 'feedback'} (2 pages, 2 of them new or changed)\n"
+    of_class = out / "class.html"
+    said = f"Pages:   {out / 'feedback'} (2 pages, 2 of them new or changed)\nClass:   {of_class}\n"
+    assert capsys.readouterr().out == said
     assert run([*command, "--lang", "zh"]) == 0
-    assert capsys.readouterr().out == f"反馈页：{out / 'feedback'}（共 2 页，新写或更新 2 页）\n"
+    assert capsys.readouterr().out == f"反馈页：{out / 'feedback'}（共 2 页，新写或更新 2 页）\n班级页：{of_class}\n"
     assert 'lang="en"' not in (out / "feedback" / "ada.html").read_text(encoding="utf-8")
     (out / "reports" / "bea.json").write_text("{", encoding="utf-8")
     assert run(command) == 2

@@ -165,6 +165,18 @@ def test_no_public_tests_either_is_said_with_the_file(tmp_path, course):
     assert not result.passed
 
 
+def test_a_module_that_cannot_be_read_is_said_in_a_line(tmp_path, course, monkeypatch):
+    mine = modules(tmp_path / "mine", "softmax")
+    modules(mine / "public_tests", "test_softmax")
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    result = check(mine, [course.exercise("softmax")], course)[0]
+    assert result.reason == f"{mine / 'softmax.py'} cannot be read: Permission denied"
+
+
 def test_a_failure_of_ours_is_an_error_and_no_zero(tmp_path, hidden, graded):
     course = hidden("softmax")
     grader = sys.modules["autograder.grade"]

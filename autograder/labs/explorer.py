@@ -103,7 +103,12 @@ class _Form:
         self._output.value = self._said(say("Output of the last query: {row}", row=shown_row(row)))
 
     def _causal_switch(self) -> Any:
-        switch = self._ipywidgets.Checkbox(value=True, description=self._said(say("causal mask")), indent=False)
+        switch = self._ipywidgets.Checkbox(
+            value=True,
+            description=self._said(say("causal mask")),
+            indent=False,
+            layout=self._ipywidgets.Layout(width="180px"),
+        )
         switch.observe(self._set_causal, "value")
         return switch
 
@@ -111,6 +116,7 @@ class _Form:
         slider = self._ipywidgets.FloatLogSlider(
             value=1.0, base=10, min=-1, max=2, step=0.05, readout_format=".2f",
             description=self._said(say("temperature")), layout=self._ipywidgets.Layout(width="420px"),
+            style={"description_width": "initial"},
         )  # fmt: skip
         slider.observe(self._set_temperature, "value")
         return slider

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Union
 
 import msgspec
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from autograder.labs.errors import LabError
 from autograder.language import SOURCE, Phrase, say
@@ -50,7 +52,7 @@ class Predictions:
 
     def record(self, name: str, value: Value) -> Prediction:
         """Keep a prediction, and give what is kept: the earlier one where its answer was opened already."""
-        with self._lock():
+        with self._locked():
             kept = self._read()
             predictions = kept.labs.setdefault(self._lab, {})
             if name not in predictions or not predictions[name].opened:
@@ -60,7 +62,7 @@ class Predictions:
 
     def open(self, name: str) -> Prediction | None:
         """Mark that the answer is being looked at; gives the prediction, or None where there is none to mark."""
-        with self._lock():
+        with self._locked():
             kept = self._read()
             prediction = kept.labs.get(self._lab, {}).get(name)
             if prediction is not None and not prediction.opened:
@@ -70,7 +72,7 @@ class Predictions:
 
     def forget(self) -> None:
         """Drop the predictions of this lab, and of no other."""
-        with self._lock():
+        with self._locked():
             kept = self._read()
             if kept.labs.pop(self._lab, None) is not None:
                 self._write(kept)
@@ -109,6 +111,21 @@ class Predictions:
             line = say("the prediction is not kept: {why}", why=error)
             raise LabError(line, self._language) from None
 
-    def _lock(self) -> FileLock:
-        # Beside the file, and hidden; where it cannot be made the writing says so.
-        return FileLock(self.path.with_name(f".{FILE_NAME}.lock"), timeout=SECONDS_TO_WAIT)
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        # Beside the file, and hidden.
+        lock = FileLock(self.path.with_name(f".{FILE_NAME}.lock"), timeout=SECONDS_TO_WAIT)
+        try:
+            lock.acquire()
+        except Timeout:
+            line = say("{path} is being written by another notebook; run the cell again", path=self.path)
+            raise LabError(line, self._language) from None
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            line = say("{folder} cannot be written: {why}; copy the labs to a folder of your own",
+                       folder=self.path.parent, why=why)  # fmt: skip
+            raise LabError(line, self._language) from None
+        try:
+            yield
+        finally:
+            lock.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,8 +20,14 @@ def open_labs(exercises: Path, language: str, options: Sequence[str] = ()) -> in
     Raises LabError where there are no labs in the language, or JupyterLab is not installed.
     """
     require_labs(exercises, language)
-    require_jupyterlab(language)
-    return subprocess.run(command(exercises, language, options), check=False).returncode
+    require_jupyterlab(language, exercises.resolve().parent)
+    process = subprocess.Popen(command(exercises, language, options))
+    # Ctrl-C is JupyterLab's to answer: it asks whether it is meant, and ends its kernels.
+    answered = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return process.wait()
+    finally:
+        signal.signal(signal.SIGINT, answered)
 
 
 def labs_folder(chosen: Path | None, exercises: Path) -> Path:
@@ -49,10 +56,22 @@ def require_labs(exercises: Path, language: str) -> None:
         raise LabError(line, language)
 
 
-def require_jupyterlab(language: str) -> None:
-    """Raise LabError where what the notebooks are opened with is not installed."""
+def require_jupyterlab(language: str, bundle: Path) -> None:
+    """Raise LabError where what the notebooks are opened with is not installed.
+
+    In the folder of a `bundle` the line names the command of its README: nowhere else is there a kit to be had.
+    """
     missing = [name for name in ("jupyterlab", "ipywidgets", "matplotlib") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise LabError(
-            say("the labs need {missing}; pip install 'attention-by-hand[lab]'", missing=", ".join(missing)), language
-        )
+    if not missing:
+        return
+    names = ", ".join(missing)
+    wheel = next(bundle.glob("attention_by_hand-*.whl"), None)
+    if wheel is None:
+        raise LabError(say("the labs need {missing}; pip install 'attention-by-hand[lab]'", missing=names), language)
+    python = Path(sys.executable)
+    shown = python.relative_to(bundle) if python.is_relative_to(bundle) else python
+    command = f'{shown} -m pip install -c constraints.txt "./{wheel.name}[lab]"'
+    raise LabError(
+        say("the labs need {missing}; in {folder} type: {command}", missing=names, folder=bundle, command=command),
+        language,
+    )

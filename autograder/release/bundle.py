@@ -30,7 +30,8 @@ from autograder.release.writing import insist_on_a_free_file, insist_on_a_free_f
 FOLDERS = ("instructions", "public_tests", "hints", "contract", "labs")
 # The notebooks are made from these.
 SOURCES_OF_LABS = "labs/sources/"
-LEFT_BEHIND = re.compile(r"(^|/)(\.|__pycache__/)|\.pyc$|~$|\.kept-\d+$")
+# Also what whoever tried a lab predicted: its answers would be open for everybody.
+LEFT_BEHIND = re.compile(r"(^|/)(\.|__pycache__/)|\.pyc$|~$|\.kept-\d+$|(^|/)predictions\.[^/]*$")
 
 
 def release_bundle(

@@ -7,6 +7,7 @@ import secrets
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def insist_on_a_free_file(file: Path) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             there = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError):
         there = {}
     _insist_on_a_former_bundle(file, there)
 

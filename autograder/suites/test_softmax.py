@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from autograder.checks import (
+    Examples,
     assert_close,
     assert_equal,
     assert_no_runtime_warning,
@@ -17,7 +18,6 @@ from autograder.checks import (
     seen_in,
     stays,
 )
-from autograder.examples import Examples
 
 FLOATS = (np.float64, np.float32, np.float16)
 # Five digits in float64; the others have few enough.

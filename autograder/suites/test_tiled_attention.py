@@ -20,11 +20,11 @@ from autograder.checks import (
     points,
     promise,
     raises,
+    said_by,
     say,
     seen_in,
     stays,
 )
-from autograder.language import said_by
 
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 VALUES = torch.tensor([[1.0], [4.0], [16.0]], dtype=torch.float64)

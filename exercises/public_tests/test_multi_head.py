@@ -9,6 +9,14 @@ from multi_head import MultiHeadAttention, merge_heads, split_heads
 from torch import nn
 
 
+def assert_close(actual, expected, *, rtol=1e-5, atol=1e-5):
+    """Compare shape, dtype and numbers; `torch.testing` does too, but takes as long to import as half of torch."""
+    assert isinstance(actual, torch.Tensor)
+    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype
+    assert torch.allclose(actual, expected, rtol=rtol, atol=atol), f"{actual} should be {expected}"
+
+
 def identity_module(d_model, n_heads, **options):
     """Zero queries and keys, so that the weights are even; values and output as they come in."""
     module = MultiHeadAttention(d_model, n_heads, **options)
@@ -29,14 +37,14 @@ def test_512_features_make_8_heads_of_64():
 def test_a_head_is_a_slice_of_the_features():
     x = torch.arange(8.0).reshape(1, 2, 4)
     heads = split_heads(x, 2)
-    torch.testing.assert_close(heads[0, 0], torch.tensor([[0.0, 1.0], [4.0, 5.0]]))
-    torch.testing.assert_close(heads[0, 1], torch.tensor([[2.0, 3.0], [6.0, 7.0]]))
+    assert_close(heads[0, 0], torch.tensor([[0.0, 1.0], [4.0, 5.0]]))
+    assert_close(heads[0, 1], torch.tensor([[2.0, 3.0], [6.0, 7.0]]))
 
 
 @pytest.mark.contract("merge")
 def test_merging_takes_splitting_back():
     x = torch.arange(24.0).reshape(2, 2, 6)
-    torch.testing.assert_close(merge_heads(split_heads(x, 3)), x)
+    assert_close(merge_heads(split_heads(x, 3)), x)
 
 
 @pytest.mark.contract("constructor_error")
@@ -55,8 +63,8 @@ def test_the_row_of_the_tutorial_in_each_of_two_heads():
     key = torch.tensor([[[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]])
     value = torch.tensor([[[10.0, 0.0, 10.0, 0.0], [0.0, 20.0, 0.0, 20.0]]])
     output, weights = module(query, key, value)
-    torch.testing.assert_close(weights[0, :, 0], torch.tensor([[0.670, 0.330], [0.330, 0.670]]), atol=5e-4, rtol=0)
-    torch.testing.assert_close(output[0, 0], torch.tensor([6.70, 6.60, 3.30, 13.40]), atol=5e-3, rtol=0)
+    assert_close(weights[0, :, 0], torch.tensor([[0.670, 0.330], [0.330, 0.670]]), atol=5e-4, rtol=0)
+    assert_close(output[0, 0], torch.tensor([6.70, 6.60, 3.30, 13.40]), atol=5e-3, rtol=0)
 
 
 @pytest.mark.contract("agrees")
@@ -75,8 +83,8 @@ def test_it_agrees_with_the_library():
     output, weights = module(query, key, value, allowed)
     # In nn.MultiheadAttention, True means the opposite: this key must not be read.
     expected, expected_weights = twin(query, key, value, attn_mask=~allowed, average_attn_weights=False)
-    torch.testing.assert_close(output, expected)
-    torch.testing.assert_close(weights, expected_weights)
+    assert_close(output, expected)
+    assert_close(weights, expected_weights)
 
 
 @pytest.mark.contract("fully_masked")
@@ -86,8 +94,8 @@ def test_a_fully_masked_row_becomes_the_bias():
         module.out_proj.bias.fill_(3.0)
     allowed = torch.tensor([[True, False], [False, False]])
     output, weights = module(torch.ones(1, 2, 4), allowed=allowed)
-    torch.testing.assert_close(output, torch.tensor([[[4.0] * 4, [3.0] * 4]]))
-    torch.testing.assert_close(weights[0, 0], torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
+    assert_close(output, torch.tensor([[[4.0] * 4, [3.0] * 4]]))
+    assert_close(weights[0, 0], torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
 
 
 @pytest.mark.contract("mask_error")
@@ -101,9 +109,9 @@ def test_a_mask_of_three_dimensions_is_refused():
 def test_dropout_drops_weights_in_training_and_nothing_in_evaluation():
     module = identity_module(4, 1, dropout=0.5)
     x = torch.ones(8, 16, 4)
-    torch.testing.assert_close(module.eval()(x)[0], x)
+    assert_close(module.eval()(x)[0], x)
     output, weights = module.train()(x)
-    torch.testing.assert_close(weights, torch.full((8, 1, 16, 16), 1 / 16))
+    assert_close(weights, torch.full((8, 1, 16, 16), 1 / 16))
     # Every kept weight counts 2/16, so each output is a multiple of 1/8.
-    torch.testing.assert_close(output * 8, (output * 8).round())
+    assert_close(output * 8, (output * 8).round())
     assert output.unique().numel() > 1

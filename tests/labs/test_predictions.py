@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from filelock import FileLock
 
 from autograder.labs.errors import LabError
 from autograder.labs.predictions import FILE_NAME, Predictions
@@ -92,3 +93,27 @@ def test_a_prediction_that_cannot_be_written_is_one_line_in_the_language_of_the_
     with pytest.raises(LabError, match=r"^预测没有记下来：.*predictions\.json cannot be written: No space left"):
         Predictions(tmp_path, "lab", "zh").record("it", "a")
     assert Predictions(tmp_path, "lab").of("it") is None
+
+
+def test_a_folder_that_cannot_be_written_is_one_line_that_says_what_to_do(tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("autograder.labs.predictions.FileLock.acquire", refused)
+
+    with pytest.raises(LabError) as caught:
+        Predictions(tmp_path, "lab").record("it", "a")
+    assert str(caught.value) == (
+        f"{tmp_path} cannot be written: Permission denied; copy the labs to a folder of your own"
+    )
+
+
+def test_a_file_that_another_notebook_holds_is_waited_for_and_then_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.labs.predictions.SECONDS_TO_WAIT", 0.1)
+    with (
+        FileLock(tmp_path / ".predictions.json.lock"),
+        pytest.raises(LabError, match="by another notebook; run the cell"),
+    ):
+        Predictions(tmp_path, "lab").record("it", "a")
+
+    assert Predictions(tmp_path, "lab").record("it", "a").value == "a"

@@ -1,6 +1,11 @@
 """`attend lab`: which folder and language it opens, and what it says where that cannot be."""
 
+import os
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -10,16 +15,36 @@ from autograder.labs.server import command, labs_folder, require_jupyterlab
 
 from .conftest import REPOSITORY, learners_folder
 
+ENDS_IN_ITS_OWN_TIME = """
+import signal, sys, time
+def end(*_):
+    time.sleep(1)
+    sys.exit(5)
+signal.signal(signal.SIGINT, end)
+print("ready", flush=True)
+time.sleep(60)
+"""
+OPENS_IT = """
+import sys
+from pathlib import Path
+from autograder.labs import server
+server.command = lambda *_: [sys.executable, "-c", sys.argv[1]]
+sys.exit(server.open_labs(Path(sys.argv[2]), "en"))
+"""
+
+
+class Ended:
+    """A JupyterLab that has ended, with a status."""
+
+    def __init__(self, status):
+        self.wait = lambda: status
+
 
 @pytest.fixture
 def started(monkeypatch):
     """Record the commands that would be started, and have them end well."""
     commands = []
-
-    class Ended:
-        returncode = 0
-
-    monkeypatch.setattr("autograder.labs.server.subprocess.run", lambda command, **_: commands.append(command) or Ended)
+    monkeypatch.setattr("autograder.labs.server.subprocess.Popen", lambda it: commands.append(it) or Ended(0))
     return commands
 
 
@@ -82,19 +107,47 @@ def test_a_language_that_the_course_is_not_in_is_refused(started, capfd):
     assert capfd.readouterr().err == "attend: --lang fr: the course is in en and zh; ask for one of these\n"
 
 
-def test_what_is_not_installed_is_named_with_what_to_install(monkeypatch):
+def test_what_is_not_installed_is_named_with_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr("autograder.labs.server.importlib.util.find_spec", lambda name: None)
 
     with pytest.raises(LabError) as caught:
-        require_jupyterlab("en")
+        require_jupyterlab("en", tmp_path)
     assert str(caught.value) == (
         "the labs need jupyterlab, ipywidgets, matplotlib; pip install 'attention-by-hand[lab]'"
     )
 
 
-def test_the_exit_status_is_jupyterlabs(monkeypatch):
-    class Ended:
-        returncode = 7
+def test_in_a_bundle_it_comes_from_the_wheel_there_as_the_readme_has_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("autograder.labs.server.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("autograder.labs.server.sys.executable", str(tmp_path / ".venv" / "bin" / "python"))
+    (tmp_path / "attention_by_hand-0.1.0-py3-none-any.whl").touch()
 
-    monkeypatch.setattr("autograder.labs.server.subprocess.run", lambda command, **_: Ended)
+    with pytest.raises(LabError) as caught:
+        require_jupyterlab("en", tmp_path)
+    python = Path(".venv", "bin", "python")
+    assert str(caught.value) == (
+        f"the labs need jupyterlab, ipywidgets, matplotlib; in {tmp_path} type: "
+        f'{python} -m pip install -c constraints.txt "./attention_by_hand-0.1.0-py3-none-any.whl[lab]"'
+    )
+
+
+def test_the_exit_status_is_jupyterlabs(monkeypatch):
+    monkeypatch.setattr("autograder.labs.server.subprocess.Popen", lambda command: Ended(7))
     assert run(["lab", "--lang", "en"]) == 7
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches a group of processes otherwise elsewhere")
+def test_ctrl_c_is_left_to_jupyterlab_which_ends_its_kernels_first():
+    exercises = str(REPOSITORY / "exercises")
+    process = subprocess.Popen(
+        [sys.executable, "-c", OPENS_IT, ENDS_IN_ITS_OWN_TIME, exercises],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        cwd=REPOSITORY,
+    )
+    assert process.stdout.readline() == b"ready\n"
+    # Both are in the terminal's group, and the parent needs a moment to leave the signal alone.
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert process.wait(30) == 5

@@ -18,8 +18,8 @@ EXTENSIONS = (
 
 
 @contextmanager
-def served(course) -> Iterator[str]:
-    """Give the address of the formgrader, which lets in whoever uses it."""
+def served(course) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the address of the formgrader's pages, and the headers that it lets one in with."""
     token, port = secrets.token_hex(8), _free_port()
     options = [
         f"--ServerApp.jpserver_extensions={EXTENSIONS}",
@@ -37,7 +37,7 @@ def served(course) -> Iterator[str]:
         )  # fmt: skip
         try:
             _wait(server, f"http://127.0.0.1:{port}/api?token={token}", course.folder / "server.log")
-            yield f"http://127.0.0.1:{port}/formgrader/{{page}}?token={token}"
+            yield f"http://127.0.0.1:{port}/formgrader", {"Authorization": f"token {token}"}
         finally:
             server.send_signal(signal.SIGKILL)
             server.wait()

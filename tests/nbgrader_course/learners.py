@@ -91,7 +91,10 @@ def unlucky(released: Released) -> dict[str, Work]:
         "def double(numbers, more=0.0):\n    while True:\n        try:\n            while True: pass\n"
         "        except BaseException: pass"
     )
-    warns = "import warnings\nwarnings.warn('deprecated')\nimport sys\nprint('careful', file=sys.stderr)\n"
+    warns = (
+        "import sys, warnings\ndef double(numbers, more=0.0):\n    warnings.warn('deprecated')\n"
+        "    print('careful', file=sys.stderr)\n    return numbers * 2 + more"
+    )
     old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}}
     old["worksheets"] = [{"cells": [{"cell_type": "code", "input": [RIGHT], "language": "python", "outputs": []}]}]
     hostile = (
@@ -102,7 +105,7 @@ def unlucky(released: Released) -> dict[str, Work]:
         "emeka": {"double": released.deleted(), "twice": released.filled("twice")},
         "farah": {"double": released.doubled(), "twice": released.filled("twice")},
         "goran": {"double": b'{"nbformat": 4, "cells": [\n<<<<<<< HEAD', "twice": released.filled("twice")},
-        "hana": {"double": released.filled("double", warns + RIGHT + "\n    "), "twice": released.filled("twice")},
+        "hana": {"double": released.filled("double", warns), "twice": released.filled("twice")},
         "ivan": {"double": released.filled("double", "for _ in range(200_000): print('again')\n" + RIGHT)},
         "jun": {"double": released.filled("double", first="import os\nos._exit(0)"), "twice": released.filled("twice")},
         "kofi": {"double": released.filled("double", swallows), "twice": released.filled("twice")},

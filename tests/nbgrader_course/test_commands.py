@@ -1,11 +1,16 @@
 """nbgrader's own commands and its formgrader work on the course that `attend nbgrader` writes."""
 
+import json
 import zipfile
 
 import nbformat
 import pytest
 from playwright.sync_api import sync_playwright
 
+from autograder.course import load_course
+from autograder.submission import find_submissions
+
+from .conftest import NbgraderCourse
 from .formgrader import served
 from .learners import grade_id_of, hand_in, source_of
 
@@ -67,6 +72,27 @@ def test_what_learners_hand_in_as_files_is_collected_and_graded(assigned, releas
     assert course.marks() == {"amara": {"double": 5, "twice": 0}}
 
 
+def test_what_is_released_fetched_and_submitted_comes_back_collected(assigned, released, tmp_path):
+    course = assigned.copied(tmp_path / "nbgrader")
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    options = ["--course", "small", f"--Exchange.root={exchange}", f"--Exchange.cache={tmp_path / 'cache'}"]
+    learner = NbgraderCourse(tmp_path / "learner", course.course)
+    learner.folder.mkdir()
+    for place, command in [(course, "release_assignment"), (learner, "fetch_assignment")]:
+        done = place.command(command, "small", *options)
+        assert done.returncode == 0, done.stderr
+    (learner.folder / "small" / "double.ipynb").write_text(json.dumps(released.filled("double")))
+    for place, command in [(learner, "submit"), (course, "collect")]:
+        done = place.command(command, "small", *options)
+        assert done.returncode == 0, done.stderr
+    (submitted,) = (course.folder / "submitted").glob("*/small")
+    found = find_submissions(course.folder, load_course(course.course).wanted)
+    assert (found.layout, found.submissions[0].id) == ("nbgrader", submitted.parent.name)
+    assert b"return numbers * 2 + more" in found.submissions[0].modules["double"]
+
+
 def test_feedback_explains_the_mistake_and_shows_no_hidden_test(explained):
     page = explained("bea")
     assert "The numbers come back three times as large. How often is a number in its double?" in page
@@ -88,9 +114,9 @@ def test_feedback_on_a_broken_notebook_says_what_is_wrong_with_it(explained):
 
 @pytest.fixture(scope="module")
 def page(graded):
-    with served(graded) as address, sync_playwright() as playwright:
+    with served(graded) as (address, headers), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 1500})
+        page = browser.new_page(extra_http_headers=headers)
         page.address = address
         yield page
         browser.close()
@@ -102,7 +128,7 @@ def rows_of(page) -> list[list[str]]:
 
 
 def test_the_formgrader_shows_the_marks_of_the_class(page):
-    page.goto(page.address.format(page="manage_students"))
+    page.goto(f"{page.address}/manage_students")
     scores = {learner: score for _, learner, _, score, *_ in rows_of(page)}
     assert {learner: scores[learner] for learner in POINTS} == {
         name: f"{points} / 10" for name, points in POINTS.items()
@@ -110,7 +136,7 @@ def test_the_formgrader_shows_the_marks_of_the_class(page):
 
 
 def test_the_formgrader_opens_a_notebook_with_the_explanation_in_it(page):
-    page.goto(page.address.format(page="manage_students/bea/small"))
+    page.goto(f"{page.address}/manage_students/bea/small")
     page.get_by_role("link", name="double").click()
     page.wait_for_selector(".nbgrader_cell")
     assert "The numbers come back three times as large." in page.locator("body").inner_text()

@@ -1,6 +1,7 @@
 """The grader's side of a learner's process: calls, what each call tells, and how a process that ended has ended."""
 
 import math
+import threading
 import time
 
 import msgspec
@@ -13,12 +14,14 @@ from autograder.sandbox.learner import (
     Budget,
     Crashed,
     Exited,
+    Interrupted,
     LearnerEnded,
     LearnerException,
     OutOfMemory,
     TimedOut,
     UnfitResult,
 )
+from autograder.sandbox.starting import Interpreters
 from autograder.sandbox.wire import Facts, Unfit
 
 
@@ -656,3 +659,21 @@ def test_special_numbers_cross(learner_of):
     learner = learner_of("def f(x):\n    return x")
     assert math.isnan(learner.f(math.nan))
     assert learner.f(-math.inf) == -math.inf
+
+
+@pytest.mark.parametrize("kind", ["fork server", "interpreters"])
+def test_a_call_can_be_interrupted_from_another_thread_and_nothing_is_asked_after_it(learner_of, fork_server, kind):
+    learner = learner_of(
+        "def ask():\n    while True:\n        pass\n",
+        starter=fork_server if kind == "fork server" else Interpreters(("numpy",)),
+        trust=True,
+    )
+    learner.load()
+    timer = threading.Timer(0.3, learner.interrupt)
+    timer.start()
+    with pytest.raises(Interrupted):
+        learner.ask()
+    timer.join()
+    with pytest.raises(Interrupted):
+        learner.ask()
+    assert learner.time_outs == 0

@@ -71,13 +71,13 @@ def _total(report: Report) -> Phrase:
 
 
 def _handed_in(report: Report) -> Phrase:
-    moment = _moment(report.handed_in or "")
+    when = moment(report.handed_in or "")
     if report.late:
-        return say("Handed in late, {moment}", moment=moment)
-    return say("Handed in {moment}", moment=moment)
+        return say("Handed in late, {moment}", moment=when)
+    return say("Handed in {moment}", moment=when)
 
 
-def _moment(text: str) -> str:
+def moment(text: str) -> str:
     """Give a moment as people read it, its offset from UTC kept."""
     try:
         return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M %z}"

@@ -45,19 +45,22 @@ def render(template: str, **facts: Any) -> str:
     return environment().get_template(template).render(**facts)
 
 
-def render_page(template: str, *, source: str = "", scripts: Sequence[str] = (), **facts: Any) -> str:
+def render_page(
+    template: str, *, source: str = "", scripts: Sequence[str] = (), styles: Sequence[str] = (), **facts: Any
+) -> str:
     """Give a whole page, made from a template that extends `base.html.j2`.
 
-    `source` is kept in the page, to tell what it was made from. The texts of `scripts` are those that may run.
+    `source` is kept in the page, to tell what it was made from. The texts of `scripts` are those that may run; `styles`
+    are the names of further style sheets.
     """
-    style = stylesheet(DARK_PAGE)
+    style = stylesheet(DARK_PAGE) + Markup("\n").join(Markup(_read(name)) for name in styles)
     return render(template, stylesheet=style, policy=content_policy([style], scripts), source=source, **facts)
 
 
 @functools.cache
 def stylesheet(dark: str) -> Markup:
     """Give the style sheet, its dark colours inside of `dark`, which says when they hold."""
-    light, colours = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "dark.css"))
+    light, colours = map(_read, ("style.css", "dark.css"))
     return Markup(f"\n{light}{dark.format(colours=colours.strip())}\n")
 
 
@@ -89,6 +92,15 @@ def cells(row: Sequence[Cell], differs: str) -> Markup:
 def _cell(text: str, colour: str, differs: str) -> str:
     shown = Markup('<mark title="{}">{}</mark>').format(differs, text) if differs else escape(text)
     return Markup('<td class="{}">{}</td>').format(colour, shown)
+
+
+def script(name: str) -> Markup:
+    """Give a script of ours, to stand in a page."""
+    return Markup(_read(name))
+
+
+def _read(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _hashes(texts: Sequence[str]) -> str:
