@@ -18,10 +18,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement
 
 from autograder.course import Course
+from autograder.exports.moments import in_utc
 from autograder.exports.order import Exported, Order
 from autograder.language import Reader
 from autograder.outputs.text import number, visible, visible_lines
@@ -52,8 +52,8 @@ def _suite(report: Report, course: Course) -> Element:
     counts = {"tests": len(cases), "failures": kinds["failure"], "errors": kinds["error"], "skipped": kinds["skipped"]}
     suite.attrib |= {name: str(count) for name, count in counts.items()}
     suite.set("time", f"{report.seconds:.3f}")
-    if report.handed_in:
-        suite.set("timestamp", f"{datetime.fromisoformat(report.handed_in).astimezone(UTC):%Y-%m-%dT%H:%M:%S}")
+    if moment := in_utc(report.handed_in):
+        suite.set("timestamp", f"{moment:%Y-%m-%dT%H:%M:%S}")
     return suite
 
 

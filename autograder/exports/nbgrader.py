@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, datetime
+from datetime import datetime
 
 from autograder.exports.marks import exactly, mark_of, written
+from autograder.exports.moments import in_utc
 from autograder.exports.order import Exported, Order
 from autograder.gradebook.texts import first_and_last
 from autograder.outputs.csv import inert
@@ -43,10 +44,9 @@ def _row(report: Report, learner: Learner, order: Order) -> list[str]:
     who = [inert(text) for text in (report.submission, last, first, learner.email)]
     mark = mark_of(report, with_bonus=order.with_bonus)
     marks = ["", "", ""] if mark is None else [written(mark), "0", written(mark)]
-    handed_in = datetime.fromisoformat(report.handed_in) if report.handed_in else None
-    times = [_in_utc(order.course.last_due), _in_utc(handed_in)]
+    times = [_written(in_utc(moment)) for moment in (order.course.last_due, report.handed_in)]
     return [order.course.name, *times, *who, *marks, written(exactly(report.points))]
 
 
-def _in_utc(moment: datetime | None) -> str:
-    return str(moment.astimezone(UTC).replace(tzinfo=None)) if moment else ""
+def _written(moment: datetime | None) -> str:
+    return str(moment.replace(tzinfo=None)) if moment else ""

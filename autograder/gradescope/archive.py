@@ -32,7 +32,7 @@ OF_THE_KIT = ("pyproject.toml", "constraints.txt", "LICENSE")
 NEEDED = ("hypothesis", "landlock", "pyseccomp")
 # PyTorch, the suites and the families are loaded once for each submission.
 SECONDS_TO_START = 120
-LEFT_OUT = re.compile(r"(^|/)(\.|__pycache__/|labs/)|\.pyc$|~$|\.kept-\d+$")
+LEFT_OUT = re.compile(r"(^|/)(\.|__pycache__/)|\.pyc$|~$|\.kept-\d+$")
 
 
 def write_archive(course: Course, dest: Path, *, trust: bool = False, with_bonus: bool = False) -> str:
@@ -85,7 +85,8 @@ def _of_the_course(course: Course) -> Iterator[tuple[str, bytes]]:
     root = course.root.resolve()
     folders = [course.paths.exercises, course.paths.solutions, course.paths.suites, course.paths.faults]
     stand_ins = [course.root / path for exercise in course.exercises for path in exercise.stand_ins.values()]
-    found = [path for folder in folders for path in _below(folder)]
+    labs = course.paths.exercises / "labs"
+    found = [path for folder in folders for path in _below(folder) if not path.is_relative_to(labs)]
     # A stand-in that is not the course's own comes with the kit.
     for path in [root / FILE_NAME, *found, *filter(Path.is_file, stand_ins)]:
         if not path.resolve().is_relative_to(root):

@@ -13,6 +13,7 @@ from autograder.course import Course, load_course
 from autograder.grade import GradingError, grade, not_graded
 from autograder.gradescope.metadata import Metadata, read_metadata
 from autograder.gradescope.settings import Place
+from autograder.language import say
 from autograder.report import Report, to_json, write_whole
 from autograder.submission import Refused, Submission, SubmissionError, read_submission
 
@@ -39,9 +40,10 @@ def _graded(submission: Submission | Refused, course: Course, *, trust: bool) ->
     try:
         return grade(submission, course, trust=trust)
     except GradingError as error:
-        # Learners are told that there is no mark; what is wrong with the place is for instructors.
+        # What to do about it is for instructors, who alone see what is printed.
         print(f"not graded: {error}", flush=True)
-        return not_graded(submission, course, str(error))
+        why = str(error).partition(";")[0]
+        return not_graded(submission, course, say("Nothing can be graded here: {why}. Tell your instructor.", why=why))
 
 
 if __name__ == "__main__":

@@ -132,6 +132,12 @@ def test_junit_has_no_two_cases_of_one_name_and_nothing_that_xml_cannot_hold(ord
     assert b"<script>" not in data.read_bytes()
 
 
+@pytest.mark.parametrize("name", ["junit", "nbgrader"])
+def test_a_moment_that_cannot_be_read_is_left_out(ordered, name):
+    made = export(name, ordered([graded("amara", handed_in="on Monday")]))
+    assert "Monday" not in made.files[0].read_text()
+
+
 def test_junit_obeys_the_policy(ordered, small_course):
     course = small_course({"course.toml": {'feedback = "full"': 'feedback = "none"'}})
     text = export("junit", ordered([graded("amara")], course=course)).files[0].read_text()

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Gradescope runs this once, as root, when it builds the place. It makes a virtual environment and tries it.
-# ATTEND_PYTHON names a Python whose packages are to be used; ATTEND_AUTOGRADER_ROOT another place than /autograder.
+# To try it elsewhere: ATTEND_AUTOGRADER_ROOT names another place than /autograder, and ATTEND_PYTHON a Python whose
+# packages are used; learners' code cannot read these, so what was not loaded before is missing: NumPy does, not PyTorch.
 set -eu
 
 root=${ATTEND_AUTOGRADER_ROOT:-/autograder}
 source=$root/source
 
+fits='import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 find_python() {
     local candidate
     for candidate in python3.13 python3.12 python3.11 python3; do
-        if "$candidate" -I -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+        if "$candidate" -I -c "$fits" 2>/dev/null; then
             command -v "$candidate"
             return
         fi
