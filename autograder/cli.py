@@ -300,8 +300,9 @@ def hint(
 
     loaded = _course(course)
     spoken = chosen_language(language, loaded.languages)
-    hints = read_hints(loaded.exercise(exercise), loaded, spoken)
-    shown = (seen_hints if again else next_hint)(exercise, hints, learner_folder(folder, loaded))
+    chosen = loaded.exercise(exercise)
+    hints = read_hints(chosen, loaded, spoken)
+    shown = (seen_hints if again else next_hint)(chosen.name, hints, learner_folder(folder, loaded))
     show_hints(_console(), shown, spoken, again=again)
     _say(shown.said, Reader(spoken))
 
@@ -344,10 +345,10 @@ def solution(
     chosen = loaded.exercise(exercise)
     require_solution(chosen, loaded)
     own = own_text(chosen, learner_folder(folder, loaded))
-    question = say("Once seen, the solution of {exercise} cannot be unseen. Show it?", exercise=exercise)
+    question = say("Once seen, the solution of {exercise} cannot be unseen. Show it?", exercise=chosen.name)
     if not yes and not typer.confirm(question.in_(spoken), err=True):
         raise typer.Exit(1)
-    show_solution(_console(), exercise, own, solution_text(chosen, loaded), spoken)
+    show_solution(_console(), chosen.name, own, solution_text(chosen, loaded), spoken)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -526,6 +527,14 @@ def _known(error: Exception, arguments: Sequence[str]) -> str:
         return visible(reader.read(said_by(error)))
     if _is_left_out(error) and FOR_LEARNERS.isdisjoint(arguments):
         return reader.read(say("this needs the repository of the course; what is installed here is the learners' copy"))
+    if (
+        getattr(getattr(error, "param", None), "metavar", "") == "EXERCISE"
+        and type(error).__name__ == "MissingParameter"
+    ):
+        command = error.ctx.info_name  # type: ignore[attr-defined] # click has it
+        return reader.read(
+            say("which exercise? type attend {command} and its name; attend lists them", command=command)
+        )
     # Typer's errors of usage come from click or from a copy of it, depending on its version.
     usage = getattr(error, "format_message", None)
     return f"{visible(usage())} (attend --help says more)" if usage else ""

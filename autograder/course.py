@@ -174,14 +174,21 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return Wanted({exercise.name: exercise.functions for exercise in self.exercises})
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise of that name; CourseError lists the names when there is none."""
+        """The exercise of that name or of that file of the course's; CourseError lists the names when there is none."""
+        wanted = self._name_of_module(name)
         for exercise in self.exercises:
-            if exercise.name == name:
+            if exercise.name == wanted:
                 return exercise
         names = ", ".join(exercise.name for exercise in self.exercises)
         raise CourseError(
             say("there is no exercise named {name}; the exercises are: {names}", name=repr(name), names=names)
         )
+
+    def _name_of_module(self, name: str) -> str:
+        """Give `softmax` for `softmax.py`, also where a shell has completed its path; other files are not meant."""
+        file = Path(name)
+        is_here = len(file.parts) == 1 or file.absolute().parent == self.paths.exercises
+        return file.stem if file.suffix == ".py" and is_here else name
 
     def reader(self, language: str) -> Reader:
         """Whoever reads this course in a language: the titles and sentences of its checks and public tests in it.

@@ -85,8 +85,8 @@ def _told(checked: Any, lang: str) -> Feedback | Trouble:
 def _check_file(course: Course, name: str, language: str) -> Feedback:
     exercise = course.exercise(name)
     folder = learner_folder(None, course)
-    digests = digests_of(folder, [name])
-    result = tried_apart(find_course(), folder, name)
+    digests = digests_of(folder, [exercise.name])
+    result = tried_apart(find_course(), folder, exercise.name)
     kept = record_check(folder, [result], digests)
     said = [say("Checked: {file}", file=folder / f"{name}.py"), *_defined_here(exercise), *kept]
     return Feedback(result, course, language, said)
@@ -95,7 +95,7 @@ def _check_file(course: Course, name: str, language: str) -> Feedback:
 def _check_source(course: Course, name: str, language: str, cell: str) -> Feedback:
     exercise = course.exercise(name)
     with _as_module(exercise, cell, _home(course), course) as folder:
-        result = tried_apart(find_course(), folder, name)
+        result = tried_apart(find_course(), folder, exercise.name)
     said = [say("Checked: this cell by itself, as {file}", file=f"{name}.py"), *_defined_elsewhere(result)]
     return Feedback(result, course, language, said)
 

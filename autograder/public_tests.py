@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -16,6 +17,8 @@ from autograder.report import CheckResult, ExerciseResult, Figure, Outcome
 
 # By name: it is loaded in pytest's process alone.
 WITNESS = "autograder.witness"
+# Where a module lies is known to whoever wrote it.
+_OWN_FILE = re.compile(r'(?<=File ")[^"\n]*[/\\]([^"/\\\n]+)(?=", line)')
 
 
 def has_public_tests(folder: Path, exercise: str) -> bool:
@@ -46,8 +49,9 @@ def run_public_tests(
             say("pytest ended with status {status} and no results: does the module end the program?", status=status)
         )
     elif (failure := cases[0].find("error[@message='collection failure']")) is not None:
-        result.reason = _last_error(failure.text or "")
         result.line = _own_line(failure.text or "", exercise)
+        error = _placed(_last_error(failure.text or ""), folder / f"{exercise}.py", result.line)
+        result.lose(say("Python cannot import {file}:\n{error}", file=f"{exercise}.py", error=error))
     else:
         result.checks = [_check(case, exercise) for case in cases]
     return result
@@ -110,7 +114,19 @@ def _said(seen: dict[str, str], trouble: ElementTree.Element | None) -> Phrase |
     return trouble.get("message", "")
 
 
+def _placed(error: str, module: Path, line: int) -> Phrase | str:
+    """Add the learner's line to an error that does not show it itself, as one of syntax does."""
+    lines = module.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not 0 < line <= len(lines) or f'File "{module.name}"' in error:
+        return error
+    text = lines[line - 1].strip()
+    return say("{error}, on line {line} of {file}: {text}", error=error, line=line, file=module.name, text=text)
+
+
 def _last_error(report: str) -> str:
-    """Give the error that kept the tests from being collected, from pytest's lines that begin with E."""
-    lines = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
-    return "\n".join(lines) or report.strip()
+    """Give the error that kept the tests from being collected, from pytest's lines that begin with E.
+
+    They keep what they are indented by: an error of syntax points at a place in the line above.
+    """
+    lines = [line[1:] for line in report.splitlines() if line.startswith("E ")]
+    return _OWN_FILE.sub(r"\1", textwrap.dedent("\n".join(lines))).strip("\n") or report.strip()

@@ -10,6 +10,7 @@ The tests are ordinary ones and pass or fail by themselves. For each the record 
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
@@ -45,6 +46,11 @@ _NOT_MATCHED = re.compile(
     r"Regex pattern did not match\.\s+Expected regex: (?P<wanted>.*)\s+Actual message: (?P<said>.*)"
 )
 
+_ASSERTED = re.compile(r"assert (.+) == (.+)")
+# How NumPy and torch write a shape or a dtype, around what is meant.
+_PLAIN = re.compile(r"torch\.Size(\()\[(.*)\](\))|dtype\('(.*)'\)|<class 'numpy\.(.*)'>")
+_VALUES = say("returned {found}, right is {right}")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to watch: comparisons are looked at as they fail, before anybody has imported them."""
@@ -65,6 +71,8 @@ class Witness:
         self.call = ""
         self.last: LastCall | None = None
         self.compared: tuple[Any, Any] | None = None
+        # The first call of a test that gave None, which nothing in a course ever should.
+        self.gave_nothing = ""
         self._returned: list[tuple[Any, str, LastCall]] = []
         self._made: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._watch_comparisons(np.testing, "assert_allclose", "assert_array_equal", "assert_equal")
@@ -78,7 +86,7 @@ class Witness:
 
     def pytest_runtest_setup(self) -> None:
         """Forget the test before."""
-        self.call, self.last, self.compared = "", None, None
+        self.call, self.last, self.compared, self.gave_nothing = "", None, None, ""
         self._returned.clear()
 
     @pytest.hookimpl(wrapper=True)
@@ -91,10 +99,13 @@ class Witness:
     def _facts(self, item: pytest.Item, error: pytest.ExceptionInfo[BaseException] | None) -> list[tuple[str, str]]:
         marker = item.get_closest_marker(CONTRACT)
         facts = [(CONTRACT, str(marker.args[0]))] if marker and marker.args else []
-        if error is not None:
-            said = self._words_for(error, Path(item.path))
+        if error is not None and self.gave_nothing and not _NOT_RAISED.match(str(error.value)):
+            said = say("returned None: does the function end without a `return`?")
+            facts += [(CALL, self.gave_nothing), (SAID, indented(said).decode())]
+        elif error is not None:
+            words = self._words_for(error, Path(item.path))
             shown, called = self._call_of_the_failure()
-            facts += [(CALL, shown), (SAID, indented(said).decode())]
+            facts += [(CALL, shown), (SAID, indented(words).decode())]
             facts += self._drawn(item.path, called)
         return facts
 
@@ -126,13 +137,17 @@ class Witness:
         if other := _NOT_MATCHED.search(text):
             wanted, said = other["wanted"].strip(), other["said"].strip()
             return say("the message of the error should match {wanted}; it is {message}", wanted=wanted, message=said)
-        return _with_line(error, test)
+        return _form_that_was_asserted(text, _last_source(error, test)) or _with_line(error, test)
 
     def _words_for_comparison(self, actual: Any, expected: Any, line: str) -> Phrase | str:
-        """Give the words for what differs; where it is not what a call returned, with the line of the test."""
+        """Give the words for what differs; where it is not what a call returned, with what the test made of that."""
         said = _difference(actual, expected)
-        is_returned = any(result is actual for result, *_ in self._returned)
-        return said if is_returned or not said else say("{said}, in {line}", said=said, line=line)
+        if not said or any(result is actual for result, *_ in self._returned):
+            return said
+        made = _first_argument(line)
+        if made and isinstance(said, Phrase) and said.text == _VALUES.text:
+            return say("{made} is {found}, right is {right}", made=made, **said.facts)
+        return say("{said}, in {line}", said=said, line=line)
 
     def _watch_comparisons(self, module: Any, *names: str) -> None:
         for name in names:
@@ -184,6 +199,8 @@ class Witness:
             self.call, self.last = shown, kept
             result = function(*arguments, **keywords)
             self.last = msgspec.structs.replace(kept, result=result)
+            if result is None and function.__name__ != "__init__":
+                self.gave_nothing = self.gave_nothing or shown
             parts = result if isinstance(result, tuple) else (result,)
             self._returned += [(part, shown, self.last) for part in parts]
             return result
@@ -200,12 +217,18 @@ def _is_the_learners(value: Any, tests: Path) -> bool:
 
 def _difference(actual: Any, expected: Any) -> Phrase | str:
     """Give the words for what differs, or none where the two are too unlike to be compared."""
+    if isinstance(actual, np.generic):
+        actual = np.asarray(actual)
     if not (is_tensor(actual) or isinstance(actual, np.ndarray)):
         return ""
     right = expected if is_tensor(expected) else np.asarray(expected)
     if not right.shape and not is_tensor(right):
         right = np.broadcast_to(right, tuple(actual.shape))
-    compare = assert_equal if as_array(actual).dtype == bool else functools.partial(assert_close, dtype=actual.dtype)
+    kinds = as_array(actual).dtype.kind, as_array(right).dtype.kind
+    if kinds == ("i", "i") and not is_tensor(right):
+        # Whole numbers of any width are right; a list in a test does not choose one.
+        right = right.astype(as_array(actual).dtype)
+    compare = assert_equal if kinds[0] in "biu" else functools.partial(assert_close, dtype=actual.dtype)
     try:
         compare(actual, right)
     except Difference as difference:
@@ -214,6 +237,28 @@ def _difference(actual: Any, expected: Any) -> Phrase | str:
     except (SuiteMistake, TypeError, ValueError, KeyError):
         return ""
     return ""
+
+
+def _first_argument(line: str) -> str:
+    """Give what a comparison on a line of a test looks at, as it is written there; nothing where that is not one."""
+    try:
+        statement = ast.parse(line).body[0]
+    except (SyntaxError, IndexError):
+        return ""
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.args):
+        return ""
+    return ast.unparse(statement.value.args[0])
+
+
+def _form_that_was_asserted(text: str, line: str) -> Phrase | None:
+    """Give the words for a shape or dtype that a plain assertion found wrong, for which pytest has none of its own."""
+    sides = _ASSERTED.match(text)
+    if sides is None:
+        return None
+    found, right = (_PLAIN.sub(lambda form: "".join(filter(None, form.groups())), side) for side in sides.groups())
+    if ".shape ==" in line:
+        return say("the shape is {found}, not {right}", found=found, right=right)
+    return say("the dtype is {found}, not {right}", found=found, right=right) if ".dtype ==" in line else None
 
 
 def _with_line(error: pytest.ExceptionInfo[BaseException], test: Path) -> Phrase | str:

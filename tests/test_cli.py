@@ -141,7 +141,7 @@ def test_help_loads_nothing_heavy():
         (["check", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["check", "--course", "nowhere"], "nowhere: cannot be read"),
         (["hint", "softmacs"], "no exercise named 'softmacs'"),
-        (["hint"], "Missing argument 'EXERCISE'"),
+        (["hint"], "which exercise? type attend hint and its name"),
         (["hint", "softmax", "--lang", "fr"], "--lang fr: the course is in en and zh; ask for one of these"),
         (["hint", "softmax", "--in", "nowhere"], "nowhere: there is no such folder"),
         (["reset", "softmacs"], "no exercise named 'softmacs'"),
@@ -635,6 +635,8 @@ def test_reset_and_solution_speak_chinese(in_chinese, monkeypatch, capfd):
         (["reset", "softmax", "--lang=fr"], "--lang fr：课程的语言有 en 和 zh；请从中选一种"),
         (["hint", "softmacs", "--lang", "en"], "there is no exercise named 'softmacs'; the exercises are: by_hand"),
         (["hint", "softmacs", "--lang=en"], "there is no exercise named 'softmacs'; the exercises are: by_hand"),
+        (["hint"], "哪道题？请在 attend hint 后面写上题目的名字；运行 attend 可以看到有哪些题"),
+        (["reset", "--lang", "en"], "which exercise? type attend reset and its name; attend lists them"),
     ],
 )
 def test_what_a_learner_did_wrong_is_one_line_in_their_language(arguments, said, in_chinese, capfd):
@@ -704,3 +706,11 @@ def test_help_shows_what_learners_need_first_and_what_teachers_need_apart(capfd,
     for command in ("grade", "verify", "release"):
         assert re.search(rf"│ {command} ", teachers)
         assert not re.search(rf"│ {command} ", theirs)
+
+
+def test_a_hint_asked_for_by_the_name_of_the_file_is_the_exercises(here, capfd):
+    assert run(["hint", "softmax.py", "--lang", "en"]) == 0
+    assert run(["hint", "softmax", "--lang", "en"]) == 0
+    printed = capfd.readouterr().out
+    assert "softmax, hint 1 of" in printed
+    assert "softmax, hint 2 of" in printed

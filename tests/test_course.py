@@ -240,6 +240,20 @@ def test_an_exercise_is_found_by_its_name(small: Course):
     assert small.exercise("heads").functions == ("split", "merge")
 
 
+def test_an_exercise_is_found_by_its_file_as_a_shell_completes_it(small: Course, monkeypatch):
+    small.paths.exercises.mkdir()
+    monkeypatch.chdir(small.root)
+    for name in ("heads.py", "exercises/heads.py", str(small.paths.exercises / "heads.py")):
+        assert small.exercise(name).name == "heads"
+
+
+@pytest.mark.parametrize("other", ["elsewhere/heads.py", "heads.txt", "exercises/heads", "HEADS.py"])
+def test_a_file_that_is_not_the_courses_is_no_exercise(small: Course, monkeypatch, other):
+    monkeypatch.chdir(small.root)
+    with pytest.raises(CourseError, match="no exercise named"):
+        small.exercise(other)
+
+
 def test_an_unknown_exercise_is_answered_with_the_known_ones(small: Course):
     with pytest.raises(CourseError, match=r"no exercise named 'sotfmax'; the exercises are: softmax, heads, tiles"):
         small.exercise("sotfmax")

@@ -68,6 +68,18 @@ def test_a_module_that_cannot_be_imported_says_why(folder, module, reason):
     assert reason in result.reason
 
 
+def test_an_error_of_syntax_points_at_its_place_and_leaves_the_folders_out(folder):
+    result = tried(folder, "def softmax(x):\n    return [1 / len(x)] * (len(x)\n")
+    assert result.reason == (
+        "Python cannot import softmax.py:\n"
+        '  File "softmax.py", line 2\n'
+        "    return [1 / len(x)] * (len(x)\n"
+        "                          ^\n"
+        "SyntaxError: '(' was never closed"
+    )
+    assert result.reason_phrase.in_("zh").startswith("Python 无法导入 softmax.py：\n")
+
+
 def test_a_loop_that_never_ends_is_stopped(folder):
     result = tried(folder, "def softmax(x):\n    while True: pass\n", seconds=2)
     assert result.reason == "stopped after 2 s: is there a loop that never ends?"
@@ -95,5 +107,9 @@ def test_the_line_of_the_module_that_raised_is_kept_also_where_colours_are_force
     result = tried(folder, "def softmax(x):\n    return [1 / len(x)] * len(x) if len(x) > 1 else x.nothing\n")
     assert [check.line for check in result.checks] == [2, 0]
     result = tried(folder, "import math\n\nmath.nothing\n")
-    assert (result.line, result.reason) == (3, "AttributeError: module 'math' has no attribute 'nothing'")
+    assert result.line == 3
+    assert result.reason == (
+        "Python cannot import softmax.py:\n"
+        "AttributeError: module 'math' has no attribute 'nothing', on line 3 of softmax.py: math.nothing"
+    )
     assert tried(folder, "x = 1\ny = (\n").line == 2

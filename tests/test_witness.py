@@ -65,9 +65,69 @@ def test_what_was_made_of_the_result_is_shown_with_the_line_of_the_test(tried):
     )
 
     assert check.counterexample == "half([[2., 4.]])"
+    assert check.message == "total.sum(axis=0) is [1., 2.], right is [1., 1.]"
+    assert check.phrase.in_("zh") == "total.sum(axis=0) 是 [1., 2.]，正确的是 [1., 1.]"
+
+
+def test_a_single_number_made_of_the_result_is_shown_like_an_array(tried):
+    check = tried(HALF, f"{TESTS}    np.testing.assert_allclose(half(np.array([2.0, 4.0])).sum(), 1.0)\n")
+
+    assert check.message == "half(np.array([2.0, 4.0])).sum() is 3., right is 1."
+
+
+def test_what_is_wrong_with_the_form_names_the_line_of_the_test(tried):
+    check = tried(HALF, f"{TESTS}    np.testing.assert_allclose(half(np.ones(2)).reshape(2, 1), np.ones(3))\n")
+
     assert check.message == (
-        "returned [1., 2.], right is [1., 1.], in np.testing.assert_allclose(total.sum(axis=0), 1.0)"
+        "the shape is (2, 1), not (3,), in np.testing.assert_allclose(half(np.ones(2)).reshape(2, 1), np.ones(3))"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "right", "message"),
+    [
+        ("np.array([4, 2], dtype=np.int32)", "[2, 2]", "returned [4, 2], right is [2, 2]"),
+        ("np.array([-1, -2])", "[True, False]", "the dtype is int64, not bool"),
+        ("np.array([1, 0])", "[0.5, 0.5]", "the dtype is int64, not float64"),
+        ("np.array([True, False])", "[False, False]", "returned [1 0], right is [0 0]"),
+    ],
+)
+def test_whole_numbers_and_booleans_are_told_apart_in_words_of_ours(tried, given, right, message):
+    module = f"import numpy as np\n\ndef half(x):\n    return {given}\n"
+    check = tried(module, f"{TESTS}    np.testing.assert_array_equal(half(1), {right})\n")
+
+    assert check.message == message
+
+
+@pytest.mark.parametrize(
+    ("module", "assertion", "message"),
+    [
+        ("numpy", "half(numpy.ones((2, 3))).shape == (3, 2)", "the shape is (2, 3), not (3, 2)"),
+        ("numpy", "half(numpy.ones(2)).dtype == np.float32", "the dtype is float64, not float32"),
+        ("torch", "half(torch.ones(2, 3)).shape == torch.Size([3, 2])", "the shape is (2, 3), not (3, 2)"),
+        ("torch", "half(torch.ones(2)).dtype == torch.float64", "the dtype is torch.float32, not torch.float64"),
+    ],
+)
+def test_a_shape_or_dtype_that_is_asserted_is_told_in_words(tried, module, assertion, message):
+    check = tried(HALF, f"import {module}\n{TESTS}    assert {assertion}\n")
+
+    assert check.message == message
+    assert check.phrase.in_("zh").endswith(message.rpartition("not ")[2])
+
+
+def test_a_function_without_a_return_is_told_so_whatever_comes_of_it(tried):
+    module = "def half(x):\n    x / 2\n\ndef quarter(x):\n    return x / 2\n"
+    tests = TESTS.replace("import half", "import half, quarter")
+    for line in ("np.testing.assert_allclose(half(4.0), 2.0)", "quarter(half(4.0))", "half(4.0).shape"):
+        check = tried(module, f"{tests}    {line}\n")
+        assert check.counterexample == "half(4.0)"
+        assert check.message == "returned None: does the function end without a `return`?"
+
+
+def test_where_an_error_was_due_none_is_not_what_is_wrong(tried):
+    check = tried("def half(x):\n    pass\n", f"{TESTS}    with pytest.raises(ValueError):\n        half(4.0)\n")
+
+    assert check.message == "no ValueError was raised, though one should be"
 
 
 def test_arguments_are_shown_as_they_were_before_the_call(tried):

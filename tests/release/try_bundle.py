@@ -73,6 +73,10 @@ def try_bundle(archive: Path, folder: Path) -> None:
     learner.types("../.venv/bin/attend check softmax attention", sees="2 of 2 exercises done", within="exercises")
     learner.types("LC_ALL=zh_CN.UTF-8 .venv/bin/attend check softmax", sees="softmax  11 项检查")
     learner.types("../.venv/bin/python -m pytest -q public_tests/test_softmax.py", sees="11 passed", within="exercises")
+    learner.writes("softmax.py", f"print('seen')\n{(REPOSITORY / 'solutions' / 'softmax.py').read_text('utf-8')}")
+    learner.types("../.venv/bin/python -m pytest -s public_tests/test_softmax.py", sees="seen", within="exercises")
+    learner.types("""../.venv/bin/python -c 'from autograder.notebook import check; check("softmax.py")'""",
+                  sees="softmax  11 of 11 checks passed", within="exercises")  # fmt: skip
     learner.types(".venv/bin/attend", sees="2 of 5 exercises done")
     learner.types(".venv/bin/attend reset softmax", sees="is the stub again")
     assert (unpacked / "exercises" / "softmax.py").read_text(encoding="utf-8") == stub
