@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
-from autograder.course import FILE_NAME, Course, Exercise
+from autograder.course import FILE_NAME, Course, Exercise, libraries_of
 from autograder.downloads.model import Wanted
 from autograder.language import Phrase, say
 from autograder.own_code import with_code
 from autograder.public_runners import Runner
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
+from autograder.sandbox.starting import starter_for_one_check
 from autograder.submission import SubmissionError, has_module, read_submission
 
 # On a slow disk PyTorch takes that long to be there the first time, and public tests begin with it.
@@ -70,10 +72,13 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
     """Grade without insisting on the jail: it is the learner's own code on the learner's own machine."""
     if not exercises:
         return []
-    from autograder.grade import GradingError, grade
-
     submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
-    report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
+    # Before anything else is loaded: its processes hold what this one does now.
+    with closing(starter_for_one_check(libraries_of(exercises))) as starter:
+        from autograder.grade import GradingError, grade
+
+        of_these = msgspec.structs.replace(course, exercises=tuple(exercises))
+        report = grade(submission, of_these, trust=True, starter=starter)
     if not report.graded:
         raise GradingError(report.reason_phrase or report.reason)
     for result in report.exercises:
