@@ -11,6 +11,7 @@ The tests are ordinary ones and pass or fail by themselves. For each the record 
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import re
 import sys
@@ -43,6 +44,11 @@ _NOT_RAISED = re.compile(r"DID NOT RAISE (?:<class ')?(?:\w+\.)*(\w+)")
 _NOT_MATCHED = re.compile(
     r"Regex pattern did not match\.\s+Expected regex: (?P<wanted>.*)\s+Actual message: (?P<said>.*)"
 )
+
+
+def pytest_unconfigure() -> None:
+    """Spare the end of Python its walk through all objects, of which torch makes many."""
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
