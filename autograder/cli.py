@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -489,7 +490,10 @@ for _registered in app.registered_commands:
 
 def main() -> None:
     """Run the command that the shell gave, and end with its status."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    # Python would walk through all objects once more before it ends, of which torch makes many.
+    gc.freeze()
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -16,7 +16,6 @@ from autograder.own_code import with_code
 from autograder.public_runners import Runner
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
-from autograder.sandbox.starting import starter_for_one_check
 from autograder.submission import SubmissionError, has_module, read_submission
 
 # On a slow disk PyTorch takes that long to be there the first time, and public tests begin with it.
@@ -72,6 +71,9 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
     """Grade without insisting on the jail: it is the learner's own code on the learner's own machine."""
     if not exercises:
         return []
+    # It loads NumPy, which public tests need in their own process alone.
+    from autograder.sandbox.starting import starter_for_one_check
+
     submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
     # Before anything else is loaded: its processes hold what this one does now.
     with closing(starter_for_one_check(libraries_of(exercises))) as starter:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import inspect
 import re
 import sys
@@ -50,6 +51,11 @@ _ASSERTED = re.compile(r"assert (.+) == (.+)")
 # How NumPy and torch write a shape or a dtype, around what is meant.
 _PLAIN = re.compile(r"torch\.Size(\()\[(.*)\](\))|dtype\('(.*)'\)|<class 'numpy\.(.*)'>")
 _VALUES = say("returned {found}, right is {right}")
+
+
+def pytest_unconfigure() -> None:
+    """Spare the end of Python its walk through all objects, of which torch makes many."""
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
