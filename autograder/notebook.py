@@ -78,7 +78,11 @@ def _told(checked: Any, lang: str) -> Feedback | Trouble:
     return feedback
 
 
-def _check_file(course: Course, name: str, language: str) -> Feedback:
+def _check_file(course: Course, name: object, language: str) -> Feedback:
+    if not isinstance(name, str):
+        # The function itself, most likely.
+        call = f'check("{course.exercises[0].name}")'
+        raise CheckFailed(say("put the name of the exercise in quotes, as in {call}", call=call))
     exercise = course.exercise(name)
     folder = learner_folder(None, course)
     digests = digests_of(folder, [exercise.name])

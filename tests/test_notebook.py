@@ -289,6 +289,15 @@ def test_outside_of_a_notebook_check_prints(small_course):
     assert said.stdout.splitlines()[1] == "double  4 of 4 checks passed, 5 of 5 points"
 
 
+def test_whoever_gives_the_function_itself_is_told_to_give_its_name(small_course):
+    course = small_course(files={"exercises/double.py": RIGHT})
+    script = "from autograder.notebook import check; from double import double; check(double, lang='en')"
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=course.paths.exercises, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == 'attend: put the name of the exercise in quotes, as in check("double")\n'
+
+
 @pytest.mark.parametrize(
     ("cell", "module"),
     [
