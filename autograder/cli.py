@@ -31,6 +31,8 @@ KNOWN_ERRORS = frozenset(
         "autograder.release.stubs.ReleaseError",
         "autograder.roster.RosterError",
         "autograder.gradebook.GradebookError",
+        "autograder.exports.ExportError",
+        "autograder.gradescope.ArchiveError",
         "autograder.new.NewError",
         "autograder.faults.shelf.FamilyError",
         "autograder.verify.court.VerifyError",
@@ -144,6 +146,7 @@ def similar(
     """Find submissions whose code is alike, for a person to look at; nothing is graded, and no mark changes."""
     from autograder.class_page import make_similar_page
     from autograder.language import Reader, chosen_language, say_many
+    from autograder.outputs.terminal import progress_bar
     from autograder.outputs.text import visible
     from autograder.similar import find_similar
     from autograder.submission import Submission, find_submissions
@@ -152,9 +155,12 @@ def similar(
     reader = Reader(chosen_language(language, loaded.languages))
     found = find_submissions(path, [exercise.name for exercise in loaded.exercises], [out], layout)
     typer.echo(visible(found.said))
-    likeness = find_similar([each for each in found.submissions if isinstance(each, Submission)], loaded)
+    handed = [each for each in found.submissions if isinstance(each, Submission)]
+    with progress_bar(_console(stderr=True), "comparing") as bar:
+        task = bar.add_task("comparing", total=len(handed))
+        likeness = find_similar(handed, loaded, advance=lambda: bar.advance(task))
     page = make_similar_page(out, likeness, loaded, reader.language)
-    count = len(likeness.pairs)
+    count = likeness.n_pairs
     told = say_many("Alike:   {file} ({count} pair)", "Alike:   {file} ({count} pairs)", count, file=page)
     typer.echo(visible(reader.read(told)))
 
@@ -173,6 +179,63 @@ def gradebook(
 
     learners = read_roster(roster) if roster else ()
     _fill(out, db, _course(course), learners)
+
+
+@app.command()
+def export(
+    grades: Annotated[Path, typer.Argument(metavar="GRADES", help="The folder that `attend grade` wrote.")],
+    to: Annotated[str, typer.Option(metavar="NAME", help="For what.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where it goes.", show_default="GRADES/exports/")
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Canvas' gradebook or Moodle's grading worksheet, as downloaded."),
+    ] = None,
+    column: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The column to fill.", show_default="that of the course's title, or Grade"),
+    ] = "",
+    roster: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="The class (id, name, email): tells whose address is whose.")
+    ] = None,
+    with_bonus: Annotated[bool, typer.Option("--with-bonus", help="Add to a mark what the bonus earned.")] = False,
+    scaled: Annotated[bool, typer.Option("--scaled", help="Make marks fit the platform's maximum.")] = False,
+    course: CoursePath = None,
+) -> None:
+    """Send the marks on: write them as a platform or another program reads them.
+
+    For canvas, moodle, gradescope, nbgrader, junit, csv (a row for each check) or jsonl (a report a line).
+    """
+    from autograder.exports.formats import all_reports, export
+    from autograder.exports.order import Order
+    from autograder.outputs.text import visible
+    from autograder.roster import read_roster
+
+    loaded = _course(course)
+    learners = read_roster(roster) if roster else ()
+    order = Order(
+        grades, loaded, all_reports(grades), out, template, column, learners, with_bonus=with_bonus, scaled=scaled
+    )
+    made = export(to, order)
+    for sentence in made.said:
+        typer.echo(visible(sentence))
+    typer.echo(visible(f"Written: {made.place}"))
+    raise typer.Exit(0 if made.complete else 3)
+
+
+@app.command()
+def gradescope(
+    dest: Annotated[Path, typer.Argument(metavar="DEST.zip", help="Where the archive goes.")],
+    with_bonus: Annotated[bool, typer.Option("--with-bonus", help="Add to a mark what the bonus earned.")] = False,
+    trust: Trust = False,
+    course: CoursePath = None,
+) -> None:
+    """Make the archive that has Gradescope grade with this kit; the solutions and hidden checks are in it."""
+    from autograder.gradescope.archive import write_archive
+    from autograder.outputs.text import visible
+
+    typer.echo(visible(write_archive(_course(course), dest, trust=trust, with_bonus=with_bonus)))
 
 
 @app.command()
@@ -324,6 +387,7 @@ def release(
     language: Annotated[
         str, typer.Option("--lang", metavar="en|zh|both", help="In which languages.", show_default="the course's")
     ] = "",
+    github: Annotated[bool, typer.Option("--github", help="With a workflow that has GitHub check each push.")] = False,
     stubs: Annotated[bool, typer.Option("--stubs", help="Write exercises/*.py from solutions/*.py.")] = False,
     labs: Annotated[bool, typer.Option("--labs", help="Write the notebooks of exercises/labs/.")] = False,
     course: CoursePath = None,
@@ -346,7 +410,7 @@ def release(
         from autograder.outputs.text import visible
         from autograder.release.bundle import release_bundle
 
-        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped)))
+        typer.echo(visible(release_bundle(loaded, dest, language, zipped=zipped, github=github)))
 
 
 @app.command()

@@ -37,9 +37,9 @@ def show(value: Any) -> str:
     return cut(repr(value))
 
 
-def cut(text: str) -> str:
+def cut(text: str, longest: int = MAX_TEXT) -> str:
     """Cut a text that nobody would read to its end."""
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
+    return text if len(text) <= longest else f"{text[:longest]} ..."
 
 
 def show_numbers(array: np.ndarray, digits: int = DIGITS) -> str:

@@ -261,6 +261,11 @@ class Course(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         raise CourseError(f"{self.root / FILE_NAME}: {key}: there is no file {path}; correct the path or add the file")
 
 
+def libraries_of(exercises: Iterable[Exercise]) -> tuple[str, ...]:
+    """Give what the exercises compute with, each library once."""
+    return tuple(dict.fromkeys(name for exercise in exercises for name in exercise.libraries))
+
+
 def load_course(path: Path) -> Course:
     """The course described by `path`, a course.toml or the folder that holds one. Raises CourseError."""
     file = course_file(path)

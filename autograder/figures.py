@@ -213,5 +213,10 @@ def _first_difference(found: Any, right: Any) -> tuple[int, ...]:
 
 def _differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
-        near = np.isclose(one.astype(np.float64), other.astype(np.float64), rtol=SEEN, atol=0, equal_nan=True)
+        near = np.isclose(_wide(one), _wide(other), rtol=SEEN, atol=0, equal_nan=True)
     return np.asarray(~near)
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    # Not float64 for all: what is complex must not lose a part.
+    return array.astype(np.result_type(array, np.float64))

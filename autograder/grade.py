@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 
 from autograder.circumstances import with_circumstances
 from autograder.counterexample import cut
-from autograder.course import Course, Exercise
+from autograder.course import Course, Exercise, libraries_of
 from autograder.crew import Crew
 from autograder.desk import References, SubmissionDesk, hidden_paths
 from autograder.diagnosis import Diagnostician
@@ -31,6 +31,9 @@ from autograder.sandbox.wire import Frame, Violation
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
+# Of a forbidden call: it stands in every check of its exercise, and a process that lies may name anything.
+LONGEST_NAME = 200
+LONGEST_LINE = 400
 DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
@@ -38,10 +41,13 @@ class GradingError(Exception):
     """Nothing can be graded: one line that says why and what to do."""
 
 
-def grade(submission: Submission, course: Course, *, trust: bool = False) -> Report:
-    """Grade one submission. Raises GradingError where no submission could be."""
+def grade(submission: Submission, course: Course, *, trust: bool = False, starter: Starter | None = None) -> Report:
+    """Grade one submission. Raises GradingError where no submission could be.
+
+    `starter` is where learners' processes come from, if it was started already; it is closed at the end.
+    """
     reports: list[Report] = []
-    grade_all([submission], course, receive=reports.append, trust=trust)
+    grade_all([submission], course, receive=reports.append, trust=trust, starter=starter)
     return reports[0]
 
 
@@ -53,6 +59,7 @@ def grade_all(
     trust: bool = False,
     jobs: int = 1,
     apart: bool = False,
+    starter: Starter | None = None,
 ) -> None:
     """Grade submissions and hand over each report as it is ready.
 
@@ -73,15 +80,17 @@ def grade_all(
             for report in reports:
                 receive(report)
 
-    running_grader(course, body, trust=trust)
+    running_grader(course, body, trust=trust, starter=starter)
 
 
-def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, trust: bool) -> None:
+def running_grader(
+    course: Course, body: Callable[[Grader, Checks], None], *, trust: bool, starter: Starter | None = None
+) -> None:
     """Collect the suites, start what learners' processes come from, and run `body`. Raises GradingError."""
     insist_on_hidden_files(course)
     suites = [course.suite_of(exercise) for exercise in course.exercises]
     try:
-        with Grader(course, trust=trust) as grader:
+        with Grader(course, trust=trust, starter=starter) as grader:
             with_checks(suites, lambda checks: body(grader, checks))
     except JailMissing as missing:
         raise GradingError(incomplete(missing)) from None
@@ -92,15 +101,15 @@ def running_grader(course: Course, body: Callable[[Grader, Checks], None], *, tr
 class Grader:
     """What the submissions of one run share: the fork server, the references, the course's fingerprint."""
 
-    def __init__(self, course: Course, *, trust: bool) -> None:
+    def __init__(self, course: Course, *, trust: bool, starter: Starter | None = None) -> None:
         self._course = course
         self._trust = trust
         self._references = References(course)
         self.diagnostician = Diagnostician(course)
         self._insist_on_families()
         self._fingerprint = Fingerprint(course)
-        self._libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
-        self._starter: Starter = starter_for(self._libraries)
+        self._libraries = libraries_of(course.exercises)
+        self._starter: Starter = starter or starter_for(self._libraries)
 
     def __enter__(self) -> Grader:
         """Begin a run."""
@@ -257,11 +266,11 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | s
 
 def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
     first = violations[0]
-    name = cut(first.name)
+    name = cut(first.name, LONGEST_NAME)
     if not first.line:
         return say("this exercise may not use {name} (in a thread)", name=name)
     said = say("this exercise may not use {name}", name=name)
-    return at_line(said, Frame(first.line, "", first.text), source)
+    return at_line(said, Frame(first.line, "", cut(first.text, LONGEST_LINE)), source)
 
 
 def _named(error: Exception) -> str:

@@ -49,7 +49,11 @@ def check(exercise: str, lang: str = "") -> None:
 
 def check_cell(line: str, cell: str) -> None:
     """Run a cell as usual, and try what stands in it as the module of the exercise that `line` names."""
-    words = shlex.split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        # A quotation that does not end.
+        words = []
     lang = _taken_option(words, "--lang")
     if len(words) != 1:
         return _show(Trouble(say("write {usage}", usage=USAGE), SOURCE))
@@ -87,8 +91,8 @@ def _check_file(course: Course, name: object, language: str) -> Feedback:
     folder = learner_folder(None, course)
     digests = digests_of(folder, [exercise.name])
     result = tried_apart(find_course(), folder, exercise.name)
-    said = [say("Checked: {file}", file=folder / f"{name}.py"), *_defined_here(exercise)]
-    record_check(folder, [result], digests)
+    kept = record_check(folder, [result], digests)
+    said = [say("Checked: {file}", file=folder / f"{name}.py"), *_defined_here(exercise), *kept]
     return Feedback(result, course, language, said)
 
 

@@ -25,5 +25,6 @@ def as_text(source: bytes) -> str:
     """Give source as Python reads it, and where Python cannot, what UTF-8 makes of it."""
     try:
         return importlib.util.decode_source(source)
-    except (SyntaxError, UnicodeDecodeError):
+    except (SyntaxError, UnicodeError, LookupError):
+        # A cookie may also name what is no encoding of text: rot13.
         return source.decode("utf-8", "replace")

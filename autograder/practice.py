@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
-from autograder.course import FILE_NAME, Course, Exercise
+from autograder.course import FILE_NAME, Course, Exercise, libraries_of
 from autograder.downloads.model import Wanted
 from autograder.language import Phrase, say
 from autograder.own_code import with_code
 from autograder.public_runners import Runner
 from autograder.public_tests import has_public_tests, run_public_tests
 from autograder.report import ExerciseResult
+from autograder.sandbox.starting import starter_for_one_check
 from autograder.submission import SubmissionError, has_module, read_submission
 
 # On a slow disk PyTorch takes that long to be there the first time, and public tests begin with it.
@@ -70,10 +72,13 @@ def _graded(folder: Path, exercises: Sequence[Exercise], course: Course) -> list
     """Grade without insisting on the jail: it is the learner's own code on the learner's own machine."""
     if not exercises:
         return []
-    from autograder.grade import GradingError, grade
-
     submission = read_submission(folder, Wanted({exercise.name: exercise.functions for exercise in exercises}))
-    report = grade(submission, msgspec.structs.replace(course, exercises=tuple(exercises)), trust=True)
+    # Before anything else is loaded: its processes hold what this one does now.
+    with closing(starter_for_one_check(libraries_of(exercises))) as starter:
+        from autograder.grade import GradingError, grade
+
+        of_these = msgspec.structs.replace(course, exercises=tuple(exercises))
+        report = grade(submission, of_these, trust=True, starter=starter)
     if not report.graded:
         raise GradingError(report.reason_phrase or report.reason)
     for result in report.exercises:
@@ -91,13 +96,21 @@ def tried_in_public(folder: Path, exercise: Exercise, course: Course, runner: Ru
         tests = folder / "public_tests" / f"test_{exercise.name}.py"
         result.lose(say("there is no {tests} to try it with", tests=tests))
     else:
-        source = (folder / f"{exercise.name}.py").read_bytes()
-        file = course.root / FILE_NAME
-        seconds = course.limits.exercise_seconds + (LOADING_SECONDS if "torch" in exercise.libraries else 0)
-        result = run_public_tests(folder, exercise.name, seconds, runner, course=file if file.is_file() else None)
-        result = with_code(result, {exercise.name: source})
+        try:
+            source = (folder / f"{exercise.name}.py").read_bytes()
+        except OSError as error:
+            module = folder / f"{exercise.name}.py"
+            result.lose(say("{name} cannot be read: {why}", name=module, why=error.strerror))
+        else:
+            result = with_code(_run_public_tests(folder, exercise, course, runner), {exercise.name: source})
     result.bonus = exercise.bonus
     return result
+
+
+def _run_public_tests(folder: Path, exercise: Exercise, course: Course, runner: Runner | None) -> ExerciseResult:
+    file = course.root / FILE_NAME
+    seconds = course.limits.exercise_seconds + (LOADING_SECONDS if "torch" in exercise.libraries else 0)
+    return run_public_tests(folder, exercise.name, seconds, runner, course=file if file.is_file() else None)
 
 
 def missing(folder: Path, exercise: str) -> Phrase:

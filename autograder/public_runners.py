@@ -60,6 +60,8 @@ class Fresh:
             stderr=subprocess.DEVNULL,
         ) as self._running:
             try:
+                if self._stopped:
+                    self._running.kill()
                 status = self._running.wait(seconds)
             finally:
                 self._running.kill()
@@ -109,6 +111,10 @@ class Forked:
             self._kill()
             self._number(None)
             raise subprocess.TimeoutExpired("pytest", seconds) from None
+        except BaseException:
+            # Ctrl-C, for one: nobody comes back for the answer.
+            self._kill()
+            raise
         finally:
             self._child = 0
         if self._stopped:

@@ -17,6 +17,8 @@ from typing import IO, Any, NoReturn
 
 import pytest
 
+from autograder.sandbox import jail
+
 CRASHED = 3
 
 
@@ -48,6 +50,7 @@ def _run(folder: str, arguments: list[str]) -> NoReturn:
     status = CRASHED
     try:
         os.setsid()
+        jail.die_with_parent()
         with _silenced():
             os.chdir(folder)
             sys.path.insert(0, folder)

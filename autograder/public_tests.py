@@ -62,7 +62,8 @@ def _tests_of(folder: Path, exercise: str) -> Path:
 
 
 def _arguments(folder: Path, exercise: str, record: Path, course: Path | None) -> list[str]:
-    options = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", WITNESS]
+    # The last of these walks five times through all objects at the end, which with torch takes as long as the tests.
+    options = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", WITNESS]
     options += [f"--junitxml={record.absolute()}", f"--rootdir={folder.absolute()}"]
     options += [f"--course-of-witness={course.absolute()}"] if course else []
     return [*options, str(_tests_of(folder, exercise).absolute())]

@@ -7,6 +7,7 @@ import hashlib
 import os
 import secrets
 import unicodedata
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -188,11 +189,15 @@ def to_json(report: Report) -> bytes:
 
 def indented(value: Any) -> bytes:
     """Give anything that msgspec can encode as indented JSON in UTF-8, what has no UTF-8 form as escapes."""
+    return msgspec.json.format(on_one_line(value), indent=2) + b"\n"
+
+
+def on_one_line(value: Any) -> bytes:
+    """Give anything that msgspec can encode as JSON without a line end, what has no UTF-8 form as escapes."""
     try:
-        encoded = msgspec.json.encode(value)
+        return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
-    return msgspec.json.format(encoded, indent=2) + b"\n"
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(value)))
 
 
 def from_json(data: bytes) -> Report:
@@ -211,6 +216,19 @@ def write_report(report: Report, folder: Path) -> Path:
     path = folder / report_name(report.submission)
     write_whole(path, to_json(report))
     return path
+
+
+def reports_in(folder: Path) -> Iterator[Report]:
+    """Read the reports of a folder one after the other; ReportError names the one that cannot be read."""
+    if not folder.is_dir():
+        raise ReportError(f"{folder}: there is no such folder; grade first, or name the folder of the marks")
+    for path in sorted(folder.glob("*.json")):
+        try:
+            yield from_json(path.read_bytes())
+        except ReportError as error:
+            raise ReportError(f"{path}: {error}") from None
+        except OSError as error:
+            raise ReportError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def report_name(id: str) -> str:

@@ -37,7 +37,10 @@ from autograder.sandbox.learner import (
 
 MAX_TIME_OUTS = 2
 NOT_OURS = ("PYTEST_", "HYPOTHESIS_")
-UNUSED_PLUGINS = ("cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml")
+# "unraisableexception" walks five times through all objects at the end, which with torch takes as long as a suite.
+UNUSED_PLUGINS = (
+    "cacheprovider", "terminal", "faulthandler", "logging", "doctest", "unittest", "junitxml", "unraisableexception",
+)  # fmt: skip
 # What the learner's process says of a file that is no text.
 UNREADABLE = (
     say("byte {byte} is not UTF-8; save the file as UTF-8"),

@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,8 @@ LEAST_IN_ALL, LEAST_SHARE_IN_ALL = 250, 0.3
 COMMON, COMMON_SHARE = 10, 0.05
 # Nobody writes so much in the same way by chance, and so many not at all.
 LEAST_SAME = 200
+# A person looks at the most alike first, and at no more than this in one go.
+MOST_PAIRS = 200
 # No module of the course has a tenth of this; what lies beyond it is not compared.
 MOST_CODE = 50_000
 
@@ -85,9 +87,8 @@ class Pair:
 
     @property
     def strength(self) -> float:
-        """The largest share of those that count, from 0 to 1: how striking the likeness is."""
-        of_modules = [module.share for module in self.modules if module.shared >= LEAST]
-        return max([*of_modules, self.share if self.shared >= LEAST_IN_ALL else 0.0])
+        """How striking the likeness is, from 0 to 1."""
+        return _strength(self.shared, self.share, [(module.shared, module.share) for module in self.modules])
 
 
 @dataclass(frozen=True)
@@ -100,17 +101,23 @@ class Same:
 
 @dataclass(frozen=True)
 class Likeness:
-    """What was compared, and the pairs found, the most alike first; `names` are those of the learners by id."""
+    """What was compared, and the pairs found, the most alike first; `names` are those of the learners by id.
+
+    Of `n_pairs` there are in `pairs` no more than a person looks at.
+    """
 
     n_submissions: int
     common_from: int
+    n_pairs: int
     pairs: Sequence[Pair]
     same: Sequence[Same] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_similar(submissions: Iterable[Submission], course: Course) -> Likeness:
-    """Compare every submission with every other one, and give the pairs that are alike.
+def find_similar(
+    submissions: Iterable[Submission], course: Course, advance: Callable[[], None] = lambda: None
+) -> Likeness:
+    """Compare every submission with every other one, and give the pairs that are alike; `advance` after each is read.
 
     Raises:
         SimilarError: when copydetect is not installed.
@@ -118,34 +125,42 @@ def find_similar(submissions: Iterable[Submission], course: Course) -> Likeness:
     """
     handed = sorted(submissions, key=lambda submission: alphabetical(submission.id))
     common_from = max(COMMON, round(COMMON_SHARE * len(handed)))
-    of_class = _Class(handed, course, common_from)
+    of_class = _Class(handed, course, common_from, advance)
+    alike = of_class.alike()
     names = {submission.id: submission.learner_name for submission in handed if submission.learner_name}
-    return Likeness(len(handed), common_from, of_class.pairs(), of_class.same(), names)
+    pairs = [of_class.pair(one, other) for one, other in alike[:MOST_PAIRS]]
+    return Likeness(len(handed), common_from, len(alike), pairs, of_class.same(), names)
 
 
 class _Class:
     """What learners wrote as fingerprints, by learner and exercise, without those of stubs and of many others."""
 
-    def __init__(self, handed: Sequence[Submission], course: Course, common_from: int) -> None:
+    def __init__(
+        self, handed: Sequence[Submission], course: Course, common_from: int, advance: Callable[[], None]
+    ) -> None:
         self._handed = handed
         self._common_from = common_from
         self._exercises = [exercise.name for exercise in course.exercises]
-        asked_for = _asked_for(course)
-        self._found = found = [self._modules(submission, asked_for) for submission in handed]
-        common = _held_by_more([_union(modules.values()) for modules in found], common_from + 1)
+        self._found = list(self._all_modules(_asked_for(course), advance))
+        common = _held_by_more([_union(modules.values()) for modules in self._found], common_from + 1)
         self._rare = [
             {name: np.setdiff1d(hashes, common, assume_unique=True) for name, hashes in modules.items()}
-            for modules in found
+            for modules in self._found
         ]
         self._all = [_union(modules.values()) for modules in self._rare]
 
-    def pairs(self) -> list[Pair]:
-        """Give the pairs that are alike in one module, or over all of them together."""
+    def alike(self) -> list[tuple[int, int]]:
+        """Give the places of those who are alike in one module or over all together, the most striking first."""
         alike = set(_alike(self._all, LEAST_IN_ALL, LEAST_SHARE_IN_ALL))
         for name in self._exercises:
             alike |= set(_alike([modules.get(name, NOTHING) for modules in self._rare], LEAST, LEAST_SHARE))
-        pairs = [self._pair(one, other) for one, other in alike]
-        return sorted(pairs, key=lambda pair: (-pair.strength, -pair.shared, pair.first, pair.second))
+        return sorted(alike, key=lambda places: (-self._strength_of(*places), places))
+
+    def pair(self, one: int, other: int) -> Pair:
+        """Give the pair at these places, with its code."""
+        both = np.intersect1d(self._all[one], self._all[other], assume_unique=True)
+        modules = [alike for name in self._exercises if (alike := self._alike_in(name, one, other, both))]
+        return Pair(self._handed[one].id, self._handed[other].id, *_likeness(self._all[one], self._all[other]), modules)
 
     def same(self) -> list[Same]:
         """Give those who handed in one and the same module and are so many that it counts as common."""
@@ -157,16 +172,17 @@ class _Class:
         many = [Same(name, ids) for (name, _), ids in groups.items() if len(ids) > self._common_from + 1]
         return sorted(many, key=lambda same: -len(same.ids))
 
-    def _modules(self, submission: Submission, asked_for: Hashes) -> dict[str, Hashes]:
-        modules = {name: submission.modules[name] for name in self._exercises if name in submission.modules}
-        return {name: np.setdiff1d(_fingerprints(code), asked_for) for name, code in modules.items()}
+    def _all_modules(self, asked_for: Hashes, advance: Callable[[], None]) -> Iterator[dict[str, Hashes]]:
+        """Yield the fingerprints of each learner's modules, without those that the exercise asks for."""
+        for submission in self._handed:
+            modules = {name: submission.modules[name] for name in self._exercises if name in submission.modules}
+            yield {name: np.setdiff1d(_fingerprints(code), asked_for) for name, code in modules.items()}
+            advance()
 
-    def _pair(self, one: int, other: int) -> Pair:
-        both = np.intersect1d(self._all[one], self._all[other], assume_unique=True)
-        modules = [alike for name in self._exercises if (alike := self._alike_in(name, one, other, both))]
-        return Pair(
-            self._handed[one].id, self._handed[other].id, len(both), _share(self._all[one], self._all[other]), modules
-        )
+    def _strength_of(self, one: int, other: int) -> float:
+        first, second = self._rare[one], self._rare[other]
+        of_modules = [_likeness(first[name], second[name]) for name in first.keys() & second.keys()]
+        return _strength(*_likeness(self._all[one], self._all[other]), of_modules)
 
     def _alike_in(self, exercise: str, one: int, other: int, both: Hashes) -> AlikeModules | None:
         """Give the modules of an exercise where either has something of the other's submission, wherever it was."""
@@ -174,7 +190,13 @@ class _Class:
         if not (np.isin(first, both).any() or np.isin(second, both).any()):
             return None
         fragments = [_fragment(self._handed[learner].modules.get(exercise, b""), both) for learner in (one, other)]
-        return AlikeModules(exercise, len(np.intersect1d(first, second)), _share(first, second), *fragments)
+        return AlikeModules(exercise, *_likeness(first, second), *fragments)
+
+
+def _strength(shared: int, share: float, of_modules: Iterable[tuple[int, float]]) -> float:
+    """Give the largest share among those that are of enough to count."""
+    counted = [part for count, part in of_modules if count >= LEAST]
+    return max([*counted, share if shared >= LEAST_IN_ALL else 0.0])
 
 
 def _alike(rows: Sequence[Hashes], least: int, least_share: float) -> Iterator[tuple[int, int]]:
@@ -210,9 +232,10 @@ def _union(rows: Iterable[Hashes]) -> Hashes:
     return np.unique(np.concatenate([NOTHING, *rows]))
 
 
-def _share(first: Hashes, second: Hashes) -> float:
-    shorter = min(len(first), len(second))
-    return len(np.intersect1d(first, second, assume_unique=True)) / shorter if shorter else 0.0
+def _likeness(first: Hashes, second: Hashes) -> tuple[int, float]:
+    """Give how many are in both, and which part of the shorter one that is."""
+    shared, shorter = len(np.intersect1d(first, second, assume_unique=True)), min(len(first), len(second))
+    return shared, shared / shorter if shorter else 0.0
 
 
 def _asked_for(course: Course) -> Hashes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.checks import DESK, SERVED
-from autograder.course import find_course, load_course
+from autograder.course import find_course, libraries_of, load_course
 from autograder.desk import References, SubmissionDesk
 from autograder.sandbox.starting import starter_for
 from autograder.submission import read_submission
@@ -32,8 +32,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     course = load_course(find_course(_folder_of_suites(config)))
     path = config.getoption(OPTION) or course.paths.solutions
     submission = read_submission(path, course.wanted)
-    libraries = tuple(dict.fromkeys(name for exercise in course.exercises for name in exercise.libraries))
-    starter = starter_for(libraries)
+    starter = starter_for(libraries_of(course.exercises))
     config.add_cleanup(starter.close)
     desk = SubmissionDesk(submission, course, starter, References(course), trust=False)
     config.add_cleanup(desk.close)

@@ -31,6 +31,7 @@ from autograder.counterexample import cut, show_call
 from autograder.course import load_course
 from autograder.figures import Draughtsman
 from autograder.language import Phrase, say
+from autograder.report import indented
 from autograder.sandbox.learner import LastCall
 
 CONTRACT, CALL, SAID = "contract", "call", "said"
@@ -100,11 +101,11 @@ class Witness:
         facts = [(CONTRACT, str(marker.args[0]))] if marker and marker.args else []
         if error is not None and self.gave_nothing and not _NOT_RAISED.match(str(error.value)):
             said = say("returned None: does the function end without a `return`?")
-            facts += [(CALL, self.gave_nothing), (SAID, msgspec.json.encode(said).decode())]
+            facts += [(CALL, self.gave_nothing), (SAID, indented(said).decode())]
         elif error is not None:
             words = self._words_for(error, Path(item.path))
             shown, called = self._call_of_the_failure()
-            facts += [(CALL, shown), (SAID, msgspec.json.encode(words).decode())]
+            facts += [(CALL, shown), (SAID, indented(words).decode())]
             facts += self._drawn(item.path, called)
         return facts
 
@@ -125,7 +126,7 @@ class Witness:
         actual, expected = self.compared
         right = expected if is_tensor(expected) else np.asarray(expected)
         figures, beside = Draughtsman(exercise, course).draw(called, Difference("", actual, right))
-        return [(FIGURES, msgspec.json.encode(figures).decode()), (BESIDE, beside)]
+        return [(FIGURES, indented(figures).decode()), (BESIDE, beside)]
 
     def _words_for(self, error: pytest.ExceptionInfo[BaseException], test: Path) -> Phrase | str:
         text = str(error.value)

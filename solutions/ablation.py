@@ -37,18 +37,16 @@ def ablation_effect(
     """
     ### BEGIN SOLUTION
     _check_arguments(query, key, value, allowed)
-    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     d_k, n_keys = key.shape[-1], key.shape[-2]
     # Scaled before the product, which in half precision could overflow.
     scaled_query = query / math.sqrt(d_k)
-    scaled_query = scaled_query.expand(*leading, -1, -1)
     scores = scaled_query @ key.transpose(-2, -1)  # (..., n_queries, n_keys)
     readable = torch.ones_like(scores, dtype=torch.bool)
     if allowed is not None:
         readable = readable & allowed
 
     output = _read(scores, readable, value)
-    effect = torch.zeros_like(scores)
+    effect = scores.new_zeros(*output.shape[:-1], n_keys)
     for j in range(n_keys):
         without = readable.clone()
         without[..., j] = False

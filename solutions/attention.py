@@ -44,14 +44,14 @@ def attention(
     """
     ### BEGIN SOLUTION
     _check_arguments(query, key, value, allowed)
-    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     d_k = query.shape[-1]
     # Scaled before the product, which in half precision could overflow.
     scaled_query = query / math.sqrt(d_k)
-    scaled_query = scaled_query.expand(*leading, -1, -1)
     scores = scaled_query @ key.transpose(-2, -1)  # (..., n_queries, n_keys)
     weights = _softmax_over_readable_keys(scores, allowed)
     output = weights @ value
+    # The product has brought in the leading dimensions of the values.
+    weights = weights.expand(*output.shape[:-2], -1, -1)
     return output, weights
     ### END SOLUTION
 
@@ -69,7 +69,7 @@ def _check_arguments(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
 def _softmax_over_readable_keys(scores: torch.Tensor, allowed: torch.Tensor | None) -> torch.Tensor:
     if allowed is None:
         return torch.softmax(scores, dim=-1)
-    blocked = ~allowed.broadcast_to(scores.shape)
+    blocked = ~allowed
     scores = scores.masked_fill(blocked, -math.inf)
     weights = torch.softmax(scores, dim=-1)
     # A fully masked row is NaN at this point. Filling also stops the gradient that comes back from a masked

@@ -42,15 +42,14 @@ def tiled_attention(
     """
     ### BEGIN SOLUTION
     _check_arguments(query, key, value, block_size)
-    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    n_queries, d_k = query.shape[-2:]
-    n_keys, d_v = value.shape[-2:]
+    d_k, n_keys = key.shape[-1], key.shape[-2]
     # In half precision a running sum would soon be too large for one more term to change it.
     dtype = torch.promote_types(query.dtype, torch.float32)
     scaled_query = query.to(dtype) / math.sqrt(d_k)
-    largest = torch.full((*leading, n_queries, 1), -math.inf, dtype=dtype)
-    total = torch.zeros(*leading, n_queries, 1, dtype=dtype)
-    weighted = torch.zeros(*leading, n_queries, d_v, dtype=dtype)
+    # What is read of no keys yet: zeros of shape (..., n_queries, d_v).
+    weighted = scaled_query @ key[..., :0, :].to(dtype).transpose(-2, -1) @ value[..., :0, :].to(dtype)
+    total = weighted.new_zeros(*weighted.shape[:-1], 1)
+    largest = torch.full_like(total, -math.inf)
     for start in range(0, n_keys, block_size):
         key_block = key[..., start : start + block_size, :].to(dtype)
         value_block = value[..., start : start + block_size, :].to(dtype)

@@ -268,7 +268,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_a_worker_with_what_is_there(dask, smal
     )
     wait_until(lambda: kept(tmp_path) or attend.poll() is not None)
     attend.send_signal(signal.SIGINT)
-    told, errors = attend.communicate(timeout=20)
+    told, errors = attend.communicate(timeout=120)
     assert attend.returncode == 130
     assert "Stopped with 1 submissions not graded yet; what is graded is kept." in told
     assert errors == ""

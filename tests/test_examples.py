@@ -1,9 +1,15 @@
 """Examples are drawn once, tried each time, and looked for anew only where one does not hold."""
 
+import subprocess
+import sys
+
 import pytest
-from hypothesis import strategies as st
 
 from autograder.examples import Examples
+
+
+def number_to_a_hundred(choose):
+    return (choose(0, 100),)
 
 
 def tried(examples):
@@ -13,7 +19,7 @@ def tried(examples):
 
 
 def test_every_run_tries_the_same():
-    first, second = (Examples(12, st.integers(0, 100), st.sampled_from("ab")) for _ in range(2))
+    first, second = (Examples(12, lambda choose: (choose(0, 100), "ab"[choose(0, 1)])) for _ in range(2))
     assert tried(first) == tried(first) == tried(second)
     assert len(tried(first)) == 12
     assert len(set(tried(first))) > 6
@@ -25,7 +31,7 @@ def test_what_fails_is_told_by_its_smallest_example():
         assert number < 17, f"{number} is too large"
 
     with pytest.raises(AssertionError, match=r"^17 is too large"):
-        Examples(30, st.integers(0, 1000)).hold(small)
+        Examples(30, lambda choose: (choose(0, 1000),)).hold(small)
 
 
 def test_what_fails_only_once_fails():
@@ -36,14 +42,23 @@ def test_what_fails_only_once_fails():
         assert len(calls) != 3, "the third"
 
     with pytest.raises(AssertionError, match=r"^the third"):
-        Examples(5, st.integers(0, 9)).hold(fickle)
+        Examples(5, lambda choose: (choose(0, 9),)).hold(fickle)
 
 
 def test_drawing_does_not_depend_on_who_is_asked_first():
     def wrong(number):
         raise AssertionError(number)
 
-    examples = Examples(8, st.integers(0, 100))
+    examples = Examples(8, number_to_a_hundred)
     with pytest.raises(AssertionError):
         examples.hold(wrong)
-    assert tried(examples) == tried(Examples(8, st.integers(0, 100)))
+    assert tried(examples) == tried(Examples(8, number_to_a_hundred))
+
+
+def test_hypothesis_is_loaded_only_to_look_for_the_smallest():
+    code = (
+        "import sys; from autograder.examples import Examples; "
+        "Examples(9, lambda choose: (choose(0, 9),)).hold(lambda number: None); "
+        "sys.exit('hypothesis' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,5 +1,7 @@
 """What is drawn of a call: small arrays, the matrix that differs first, axes as the course names them."""
 
+import warnings
+
 import msgspec
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import torch
 
 from autograder.checks import Difference
 from autograder.course import Course, Exercise
-from autograder.figures import LARGEST, Draughtsman, parameter_names
+from autograder.figures import LARGEST, Draughtsman, differ, parameter_names
 from autograder.report import Figure
 from autograder.sandbox.learner import LastCall, LearnerException, TimedOut
 
@@ -156,3 +158,14 @@ def test_values_that_are_no_part_of_the_last_result_are_numbered(draughtsman):
 def test_a_source_that_is_no_python_names_nothing():
     assert parameter_names(b"def read(") == {}
     assert parameter_names(b"\0") == {}
+
+
+def test_complex_results_are_told_apart_by_both_parts_without_a_warning(draughtsman):
+    returned = np.array([[1.0, 2.0]]) + 1j
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert differ(returned, returned.conj())
+        assert not differ(returned, returned.copy())
+        call = LastCall("read", (np.array([[1.0, -2.0]]),), {}, returned.copy())
+        figures = draughtsman.of_check(call, Difference("wrong", returned, np.array([[1.0, 2.0]])))
+    assert [figure.title for figure in figures] == ["query", "right"]

@@ -67,6 +67,7 @@ def graded(tmp_path_factory):
         "check('triple')",
         "check('double', lang='fr')",
         "%%check\nx = 1",
+        '%%check "double\nx = 1',
     )
     return root, outputs
 
@@ -80,8 +81,9 @@ def test_check_tries_the_module_beside_the_notebook_and_says_so(graded):
     root, outputs = graded
     text, html = shown(outputs[1])
 
-    assert text.splitlines()[:2] == [
+    assert text.splitlines()[:3] == [
         f"Checked: {root / 'exercises' / 'double.py'}",
+        f"{root / 'exercises' / '.attend.json'} remembers from now on what you have done",
         "double  3 of 4 checks passed, 3 of 5 points",
     ]
     assert "  ✗ numbers below zero are doubled" in text.splitlines()
@@ -146,6 +148,7 @@ def test_a_cell_that_fails_shows_its_error_and_is_checked_without_its_magics(gra
         (7, "attend: there is no exercise named 'triple'; the exercises are: double"),
         (8, "attend: --lang fr: the course is in en and zh; ask for one of these"),
         (9, "attend: write %%check EXERCISE [--lang en|zh]"),
+        (10, "attend: write %%check EXERCISE [--lang en|zh]"),
     ],
 )
 def test_what_is_wrong_is_one_line_in_text_and_html(graded, number, line):
@@ -286,7 +289,7 @@ def test_outside_of_a_notebook_check_prints(small_course):
     said = subprocess.run(
         [sys.executable, "-c", script], cwd=course.paths.exercises, capture_output=True, text=True, check=True
     )
-    assert said.stdout.splitlines()[1] == "double  4 of 4 checks passed, 5 of 5 points"
+    assert said.stdout.splitlines()[2] == "double  4 of 4 checks passed, 5 of 5 points"
 
 
 def test_whoever_gives_the_function_itself_is_told_to_give_its_name(small_course):

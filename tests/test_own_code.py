@@ -25,4 +25,6 @@ def test_code_is_read_as_python_reads_it_and_otherwise_as_far_as_it_can_be():
     assert code_of(LOST, "# -*- coding: gbk -*-\n# 遮罩\r\n".encode("gbk")) == "# -*- coding: gbk -*-\n# 遮罩\n"
     assert code_of(LOST, b"\xef\xbb\xbfx = 1") == "x = 1"
     assert code_of(LOST, b"x = '\xff'") == "x = '\ufffd'"
-    assert code_of(LOST, b"# coding: nonsense\n") == "# coding: nonsense\n"
+    # The last two are known to Python, but as no encodings of text.
+    for name in ("nonsense", "undefined", "rot13"):
+        assert code_of(LOST, f"# coding: {name}\n".encode()) == f"# coding: {name}\n"

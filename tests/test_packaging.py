@@ -87,6 +87,25 @@ def test_no_region_of_a_solution_is_in_the_wheel(wheel: zipfile.ZipFile):
         assert not [region for region in regions for text in packed if region.strip() in text]
 
 
+@pytest.mark.parametrize(
+    "module", ["labs.own_code", "labs.lab", "labs.library", "notebook", "tried", "watch", "witness", "public_server"]
+)
+def test_what_a_learner_starts_needs_nothing_that_the_wheel_leaves_out(
+    wheel: zipfile.ZipFile, tmp_path: Path, module: str
+):
+    wheel.extractall(tmp_path)
+    code = f"import autograder.{module}, autograder.outputs.watch; print(autograder.__file__)"
+    result = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert result.stderr == ""
+    assert result.stdout.strip() == str(tmp_path / "autograder" / "__init__.py")
+
+
 def test_the_wheel_brings_the_licence(wheel: zipfile.ZipFile):
     name = "attention_by_hand-0.1.0.dist-info/licenses/LICENSE"
     assert wheel.read(name) == (REPOSITORY / "LICENSE").read_bytes()

@@ -61,7 +61,7 @@ def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str], 
     """Stand in for the grader, which gives full points to what is handed in, and list what it was asked."""
     asked = []
 
-    def grade(submission, course, *, trust=False):
+    def grade(submission, course, *, trust=False, starter=None):
         names = [exercise.name for exercise in course.exercises]
         asked.append((names, list(submission.modules), trust))
         exercises = [
@@ -163,6 +163,18 @@ def test_no_public_tests_either_is_said_with_the_file(tmp_path, course):
     result = check(mine, [course.exercise("softmax")], course)[0]
     assert result.reason == f"there is no {mine / 'public_tests' / 'test_softmax.py'} to try it with"
     assert not result.passed
+
+
+def test_a_module_that_cannot_be_read_is_said_in_a_line(tmp_path, course, monkeypatch):
+    mine = modules(tmp_path / "mine", "softmax")
+    modules(mine / "public_tests", "test_softmax")
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    result = check(mine, [course.exercise("softmax")], course)[0]
+    assert result.reason == f"{mine / 'softmax.py'} cannot be read: Permission denied"
 
 
 def test_a_failure_of_ours_is_an_error_and_no_zero(tmp_path, hidden, graded):

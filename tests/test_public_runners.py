@@ -1,9 +1,12 @@
 """pytest started anew and as a fork of what is loaded: the same answers, and both can be stopped."""
 
+import os
+import signal
 import subprocess
 import threading
 import time
 
+import psutil
 import pytest
 
 from autograder.public_runners import Forked, Fresh, Stopped
@@ -61,3 +64,41 @@ def test_a_run_can_be_stopped_from_another_thread(runner, tmp_path):
         run(runner, tmp_path, f"open({str(started)!r}, 'w').close()\nwhile True: pass\n")
     thread.join()
     assert run(runner, tmp_path, "def double(x): return 2 * x\n") == 0
+
+
+# Says who runs it, and runs on.
+ENDLESS = "import os\nprint(os.getpid(), file=open('started', 'w'))\nwhile True: pass\n"
+
+
+def once_started(folder, act):
+    """Have a thread act as soon as ENDLESS runs, and give a function that then gives its process."""
+    started, found = folder / "started", []
+
+    def wait():
+        while not (started.exists() and started.read_text().endswith("\n")):
+            time.sleep(0.05)
+        found.append(psutil.Process(int(started.read_text())))
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return lambda: thread.join() or found[0]
+
+
+def test_an_interrupt_ends_the_run(runner, tmp_path):
+    # Of a thread's own signal the main one would not hear while it waits.
+    running = once_started(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        run(runner, tmp_path, ENDLESS)
+    runner.close()
+    running().wait(SECONDS)
+
+
+@pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
+def test_a_run_ends_with_the_process_that_it_was_forked_from(tmp_path):
+    runner = Forked(["numpy"])
+    running = once_started(tmp_path, runner._server.kill)
+    with pytest.raises(OSError, match="has ended"):
+        run(runner, tmp_path, ENDLESS)
+    running().wait(SECONDS)
+    runner.close()

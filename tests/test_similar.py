@@ -167,6 +167,18 @@ def test_what_more_than_a_few_have_does_not_count_but_the_same_module_of_many_is
     assert exercise == "padding_mask" and ids == [each.id for each in many]
 
 
+def test_of_very_many_pairs_those_that_are_most_alike_are_given(independent, monkeypatch):
+    monkeypatch.setattr(similar, "MOST_PAIRS", 2)
+    one, other = independent[2], independent[5]
+    half = {name: code if name in ("attention", "softmax") else b"" for name, code in one.modules.items()}
+    copies = [changed(other, turned_round, renamed), changed(one, renamed), Submission("half", half)]
+
+    likeness = find_similar([*independent, *copies], COURSE)
+
+    assert likeness.n_pairs == 4
+    assert [pair.strength for pair in likeness.pairs] == [1, 1]
+
+
 def test_a_short_answer_says_nothing_by_itself():
     short = (
         b"import numpy as np\n\n\ndef causal_mask(n_queries, n_keys=None):\n    return np.tri(n_queries, dtype=bool)\n"

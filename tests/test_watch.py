@@ -1,5 +1,6 @@
 """`attend check --watch` in a pseudo-terminal: modules are saved for real, and what is printed is read."""
 
+import codecs
 import os
 import pty
 import re
@@ -33,6 +34,8 @@ class Sitting:
         self.settings = termios.tcgetattr(inside)
         self.inside = inside
         self.unread = ""
+        # What is read may end within a letter, and within an escape.
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.program = subprocess.Popen(
             [sys.executable, "-c", "from autograder.cli import main; main()", "check", "--watch", *arguments],
             stdin=inside if keys else subprocess.DEVNULL,
@@ -50,7 +53,7 @@ class Sitting:
             left = deadline - time.monotonic()
             assert left > 0, f"{words} was not printed, but: {self.unread}"
             if select.select([self.terminal], [], [], left)[0]:
-                self.unread += ESCAPES.sub("", os.read(self.terminal, 1 << 16).decode()).replace("\r\n", "\n")
+                self._read()
         printed, self.unread = self.unread[: found.end()], self.unread[found.end() :]
         return printed
 
@@ -63,8 +66,12 @@ class Sitting:
         while self.program.poll() is None:
             assert time.monotonic() < deadline
             if select.select([self.terminal], [], [], 0.1)[0]:
-                self.unread += os.read(self.terminal, 1 << 16).decode()
+                self._read()
         return self.program.returncode
+
+    def _read(self):
+        self.unread += self._decoder.decode(os.read(self.terminal, 1 << 16))
+        self.unread = ESCAPES.sub("", self.unread).replace("\r\n", "\n")
 
     def close(self):
         if self.program.poll() is None:

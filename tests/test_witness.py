@@ -237,3 +237,9 @@ def test_every_public_test_names_a_sentence_of_the_contract(exercise):
 
     assert tests
     assert {name: found for name, found in keys.items() if len(found) != 1 or found[0] not in sentences} == {}
+
+
+def test_an_error_with_half_a_letter_in_it_is_told_with_an_escape(tried):
+    check = tried(r"def half(x): raise ValueError('a \udc80 b')", f"{TESTS}    half(1)\n")
+    assert check.name == "test_it"
+    assert check.message.startswith(r"ValueError: a \udc80 b, on line 1 of thing.py")

@@ -322,7 +322,8 @@ def scores_of(query: Tensor, key: Tensor, value: Tensor, faults: Faults) -> Tens
     wrong = {SCALE_MISSING: 1.0, SCALED_BY_D_K: float(d_k), SCALED_BY_THE_ROOT_OF_D_V: math.sqrt(value.shape[-1])}
     divisor = next((divisor for fault, divisor in wrong.items() if fault in faults), math.sqrt(d_k))
     scaled = query.div_(divisor) if QUERY_OVERWRITTEN in faults else query / divisor
-    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    # torch.broadcast_shapes would import sympy first.
+    leading = torch.broadcast_tensors(*(x.new_empty(x.shape[:-2]) for x in (query, key, value)))[0].shape
     wide = torch.promote_types(query.dtype, torch.float32)
     return scaled.to(wide).expand(*leading, -1, -1) @ key.to(wide).transpose(-2, -1)
 

@@ -444,7 +444,8 @@ def accepted(allowed: Tensor, faults: Faults) -> bool:
 def leading_of(query: Tensor, key: Tensor, value: Tensor, faults: Faults) -> torch.Size:
     """Broadcast the leading dimensions together."""
     whose = [query, key] if WEIGHTS_WITHOUT_THE_DIMENSIONS_OF_THE_VALUES in faults else [query, key, value]
-    return torch.Size(torch.broadcast_shapes(*(tensor.shape[:-2] for tensor in whose)))
+    # torch.broadcast_shapes would import sympy first.
+    return torch.broadcast_tensors(*(tensor.new_empty(tensor.shape[:-2]) for tensor in whose))[0].shape
 
 
 def divisor_of(d_k: int, d_v: int, n_keys: int, leading: torch.Size, faults: Faults) -> float:

@@ -129,9 +129,9 @@ class Rehearsal:
         wanted = [*inputs, *parameters.values()]
         found: list[Any] = [None] * len(wanted)
         if flowing:
-            starts, given = [out for out, _ in flowing], [cotangent for _, cotangent in flowing]
             learning = [value for value in wanted if value.requires_grad]
-            flowed = iter(torch.autograd.grad(starts, learning, given, allow_unused=True))
+            total = sum((out * cotangent).sum() for out, cotangent in flowing)
+            flowed = iter(torch.autograd.grad([total], learning, allow_unused=True))
             found = [next(flowed) if value.requires_grad else None for value in wanted]
         by_name = dict(zip(parameters, found[len(inputs) :], strict=True))
         return RehearsedGradients(_copied(result), tuple(found[: len(inputs)]), by_name)

@@ -492,7 +492,8 @@ def attended(
 
 def beginning(query: Tensor, key: Tensor, value: Tensor, faults: Faults) -> State:
     """Make the state before the first block."""
-    leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    # torch.broadcast_shapes would import sympy first.
+    leading = torch.broadcast_tensors(*(x.new_empty(x.shape[:-2]) for x in (query, key, value)))[0].shape
     lowest = 0.0 if LARGEST_STARTS_AT_ZERO in faults else -math.inf
     largest = torch.full((*leading, query.shape[-2], 1), lowest, dtype=query.dtype)
     shape: tuple[int, ...] = (*leading, query.shape[-2], value.shape[-1])

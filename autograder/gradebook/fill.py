@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from autograder.course import Course
 from autograder.gradebook.database import FILE_NAME, file_url, opened
 from autograder.gradebook.marks import write_learner, write_marks
 from autograder.gradebook.structure import Structure
-from autograder.report import Report, ReportError, from_json
+from autograder.report import Report, reports_in
 from autograder.roster import Learner, recogniser
 
 __all__ = ["FILE_NAME", "Filled", "file_url", "fill_gradebook", "reports_in"]
@@ -83,16 +82,3 @@ def fill_gradebook(reports: Iterable[Report], course: Course, url: str, *, roste
                 write_learner(gradebook, learner)
             filled.retired = structure.retire(gradebook)
     return filled
-
-
-def reports_in(folder: Path) -> Iterator[Report]:
-    """Read the reports of a folder one after the other; ReportError names the one that cannot be read."""
-    if not folder.is_dir():
-        raise ReportError(f"{folder}: there is no such folder; grade first, or name the folder of the marks with --out")
-    for path in sorted(folder.glob("*.json")):
-        try:
-            yield from_json(path.read_bytes())
-        except ReportError as error:
-            raise ReportError(f"{path}: {error}") from None
-        except OSError as error:
-            raise ReportError(f"{path}: cannot be read: {error.strerror}") from None

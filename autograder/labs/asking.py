@@ -58,7 +58,7 @@ class Asked:
         value = None if self._kept is None else self._kept.value
         entry, read = _entry(ipywidgets, self._question, value, self._language)
         button = ipywidgets.Button(description=say("Record").in_(self._language), button_style="primary", icon="pencil")
-        told = ipywidgets.HTML(self._status(self._kept))
+        told = ipywidgets.HTML(escape(self._status(self._kept)))
         if self._kept is not None and self._kept.opened:
             _disable(entry, button)
         button.on_click(lambda _: self._press(read, entry, button, told))
@@ -74,7 +74,7 @@ class Asked:
             # It quotes what was typed, and this is HTML.
             told.value = escape(error.line)
             return
-        told.value = self._status(kept)
+        told.value = escape(self._status(kept))
         if kept.opened:
             _disable(entry, button)
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.stand_ins import attention as stand_in
-
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -18,7 +16,7 @@ def attend_one(query: Any, keys: Any, values: Any) -> tuple[NDArray[Any], NDArra
     import torch
 
     arrays = (np.atleast_2d(np.asarray(array, dtype=np.float64)) for array in (query, keys, values))
-    output, weights = stand_in.attention(*(torch.from_numpy(array) for array in arrays))
+    output, weights = _fused(*(torch.from_numpy(array) for array in arrays))
     return weights.numpy()[0], output.numpy()[0]
 
 
@@ -73,13 +71,23 @@ def ablation_effect(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor |
     import torch
 
     n_keys = key.shape[-2]
-    before, weights = stand_in.attention(query, key, value, allowed)
+    before, weights = _fused(query, key, value, allowed)
     every = torch.ones(weights.shape, dtype=torch.bool) if allowed is None else allowed.expand(weights.shape)
     columns = []
     for left_out in torch.eye(n_keys, dtype=torch.bool):
-        after, _ = stand_in.attention(query, key, value, every & ~left_out)
+        after, _ = _fused(query, key, value, every & ~left_out)
         columns.append((before - after).norm(dim=-1))
     return torch.stack(columns, dim=-1) * every
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Give output and weights: the weights are the same library call with the identity as value."""
+    import torch
+    import torch.nn.functional as F
+
+    identity = torch.eye(key.shape[-2], dtype=query.dtype).expand(*key.shape[:-2], -1, -1)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+    return output, F.scaled_dot_product_attention(query, key, identity, attn_mask=allowed)
 
 
 def multi_head(d_model: int, n_heads: int) -> Any:

@@ -8,12 +8,16 @@ from autograder.gradebook.texts import comment_of
 from autograder.language import said_by
 from autograder.notebooks.bench import Mark, Task, Verdict
 from autograder.outputs.text import visible_lines
+from autograder.outputs.wrapping import wrapped
 from autograder.policy import allowed_check
 from autograder.practice import contract_sentence
 from autograder.report import CheckResult, ExerciseResult, Outcome
 from autograder.sandbox.learner import SandboxError
 from autograder.session import Checks
 from autograder.submission import Submission
+
+# nbgrader's pages cut longer lines of an output off.
+WIDTH = 92
 
 
 def answer(task: Task, course: Course, grader: Grader, checks: Checks) -> Verdict:
@@ -43,4 +47,5 @@ def _said(check: CheckResult, result: ExerciseResult, course: Course) -> str:
         return ""
     hint = allowed_check(check, course.feedback).hint
     sentence = contract_sentence(hint, course, course.languages[0]) if hint else ""
-    return "\n".join([comment, *(visible_lines(sentence) if sentence else [])])
+    lines = [*comment.split("\n"), *(visible_lines(sentence) if sentence else [])]
+    return "\n".join(folded for line in lines for folded in wrapped(line, WIDTH))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-FIRST_LINE = re.compile(rb"# from (.+)")
+# A mark follows, or nothing does: learners begin their own modules with such comments too.
+FIRST_LINE = re.compile(rb"# from (.+)\n(?:# cell \d+, line \d+\n|\Z)")
 MARK = re.compile(rb"# cell (\d+), line (\d+)")
 
 

@@ -14,7 +14,6 @@ from autograder.roster import Learner
 # What makes a spreadsheet take a cell for a formula, also in the full width that East Asian editions accept.
 FORMULA_STARTS = tuple("=+-@＝＋－＠")
 
-
 NOTHING_HANDED_IN = "not_handed_in"
 
 
@@ -42,11 +41,11 @@ def _row(report: Report, exercises: Sequence[str]) -> list[str]:
         totals = [number(report.points), number(report.core_earned), number(report.bonus_earned)]
         marks = totals + [earned.get(exercise, "") for exercise in exercises]
     late = {None: "", True: "yes", False: "no"}[report.late]
-    return [_inert(report.submission), report.status, *marks, _inert(_reason(report)), report.handed_in or "", late]
+    return [inert(report.submission), report.status, *marks, inert(_reason(report)), report.handed_in or "", late]
 
 
 def _row_of_missing(learner: Learner, exercises: Sequence[str]) -> list[str]:
-    return [_inert(learner.id), NOTHING_HANDED_IN, *[""] * (3 + len(exercises)), "nothing was handed in", "", ""]
+    return [inert(learner.id), NOTHING_HANDED_IN, *[""] * (3 + len(exercises)), "nothing was handed in", "", ""]
 
 
 def _reason(report: Report) -> str:
@@ -56,7 +55,7 @@ def _reason(report: Report) -> str:
     return "; ".join(attributed(exercise.reason, [exercise.name]) for exercise in lost)
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
     """Give text as a spreadsheet shows it: with an apostrophe in front where it would be run as a formula."""
     shown = visible(text)
     return f"'{shown}" if shown.lstrip().startswith(FORMULA_STARTS) else shown

@@ -5,6 +5,7 @@ course.toml               the course, for learners
 *.whl, constraints.txt    the program `attend`, and the versions that it was tried with
 exercises/                stubs, instructions, public tests, hints, contract, labs
 stubs/                    the stubs once more, which `attend reset` puts back
+.github/                  a workflow for GitHub, where it was asked for
 bundle.json               what was written, by which a bundle that nobody worked in is known again
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from autograder.course import FILE_NAME, LANGUAGES, SPARE_STUBS, Course
+from autograder.release.github import WORKFLOW, workflow_text
 from autograder.release.hidden import hidden_passages
 from autograder.release.leaks import LeakCheck
 from autograder.release.learner_course import learner_course
@@ -28,11 +30,16 @@ from autograder.release.writing import insist_on_a_free_file, insist_on_a_free_f
 FOLDERS = ("instructions", "public_tests", "hints", "contract", "labs")
 # The notebooks are made from these.
 SOURCES_OF_LABS = "labs/sources/"
-LEFT_BEHIND = re.compile(r"(^|/)(\.|__pycache__/)|\.pyc$|~$|\.kept-\d+$|/predictions(\.damaged-\d+)?\.json$")
+# Also what whoever tried a lab predicted: its answers would be open for everybody.
+LEFT_BEHIND = re.compile(r"(^|/)(\.|__pycache__/)|\.pyc$|~$|\.kept-\d+$|(^|/)predictions\.[^/]*$")
 
 
-def release_bundle(course: Course, dest: Path, language: str = "", *, zipped: bool = False) -> str:
+def release_bundle(
+    course: Course, dest: Path, language: str = "", *, zipped: bool = False, github: bool = False
+) -> str:
     """Write the bundle to a folder, or with `zipped` to a zip of that name, and give a line that says what it is.
+
+    With `github` a workflow is in it, by which GitHub checks what is pushed.
 
     Raises ReleaseError; nothing is written then.
     """
@@ -40,7 +47,7 @@ def release_bundle(course: Course, dest: Path, language: str = "", *, zipped: bo
     place = dest.with_name(f"{dest.name}.zip") if zipped and dest.suffix != ".zip" else dest
     # Before the work, so that nobody waits for a refusal.
     (insist_on_a_free_file if zipped else insist_on_a_free_folder)(place)
-    files = made_bundle(course, languages)
+    files = made_bundle(course, languages, github=github)
     if zipped:
         write_zip(files, place, top=course.name)
     else:
@@ -57,7 +64,7 @@ def chosen_languages(wanted: str, course: Course) -> tuple[str, ...]:
     return tuple(languages)
 
 
-def made_bundle(course: Course, languages: Sequence[str], kit: Path = KIT) -> dict[str, bytes]:
+def made_bundle(course: Course, languages: Sequence[str], kit: Path = KIT, *, github: bool = False) -> dict[str, bytes]:
     """Give the files of a bundle: path -> content. Nothing hidden is in them.
 
     Raises ReleaseError, LeakError where a file would give something away, and CourseError.
@@ -74,6 +81,8 @@ def made_bundle(course: Course, languages: Sequence[str], kit: Path = KIT) -> di
     for language in languages:
         text = readme_text(language, tomllib.loads(description), wheel, has_labs=has_labs)
         files[readme_name(language)] = text.encode()
+    if github:
+        files[WORKFLOW] = workflow_text(languages[0]).encode()
     LeakCheck(hidden_passages(course)).insist(files)
     files[MANIFEST] = manifest_of(course.name, files)
     return files

@@ -7,7 +7,8 @@ import secrets
 import shutil
 import stat
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from autograder.release.manifest import first_change
@@ -17,6 +18,7 @@ from autograder.report import ReportError, write_whole
 # The earliest that a zip can name: the same bundle gives the same bytes, whenever it is packed.
 PACKED_AT = (1980, 1, 1, 0, 0, 0)
 READABLE_BY_ALL = stat.S_IFREG | 0o644
+RUN_BY_ALL = stat.S_IFREG | 0o755
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
@@ -44,13 +46,16 @@ def write_zip(files: Mapping[str, bytes], file: Path, top: str) -> None:
         raise ReleaseError(str(error)) from None
 
 
-def packed(files: Mapping[str, bytes], top: str) -> bytes:
-    """Give the zip of a bundle, the same bytes for the same files."""
+def packed(files: Mapping[str, bytes], top: str = "", programs: Collection[str] = ()) -> bytes:
+    """Give the zip of a bundle, the same bytes for the same files, all of it in the folder `top` if there is one.
+
+    `programs` are the paths of those that can be run.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
-            entry = zipfile.ZipInfo(f"{top}/{path}", PACKED_AT)
-            entry.external_attr = READABLE_BY_ALL << 16
+            entry = zipfile.ZipInfo(f"{top}/{path}" if top else path, PACKED_AT)
+            entry.external_attr = (RUN_BY_ALL if path in programs else READABLE_BY_ALL) << 16
             # As on Unix, wherever it is packed.
             entry.create_system = 3
             # A wheel is packed already.
@@ -80,7 +85,7 @@ def insist_on_a_free_file(file: Path) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             there = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError):
         there = {}
     _insist_on_a_former_bundle(file, there)
 

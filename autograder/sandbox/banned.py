@@ -189,22 +189,23 @@ class Watch:
         with warnings.catch_warnings():
             # That a kernel is replaced is what is wanted here.
             warnings.simplefilter("ignore")
-            kernels, names = torch_kernels(), torch_names()
+            operators, names = torch_operators(), torch_names()
             for name in dict.fromkeys(
                 name for form in matching(self._last_names, torch_lines()) for name in names[form]
             ):
-                self._close(library, name, kernels[name])
+                self._close(library, name, operators[name])
         # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         self._kernels_closed = True
 
-    def _close(self, library: Any, name: str, kernels: list[tuple[str, str]]) -> None:
+    def _close(self, library: Any, name: str, operators: list[str]) -> None:
         def refuse(*_: Any, **__: Any) -> None:
             self._note(name)
             raise RuntimeError(f"this exercise may not use {name}")
 
-        for operator, key in kernels:
-            library.impl(operator, key, refuse, False)
+        for operator in operators:
+            for key in _kernels_of(operator):
+                library.impl(operator, key, refuse, False)
 
     def take(self) -> tuple[Violation, ...]:
         """Give what was found since the last time."""
@@ -308,24 +309,30 @@ def _plain(name: str) -> str:
 
 
 @functools.cache
-def torch_kernels() -> dict[str, list[tuple[str, str]]]:
-    """Give torch's functions by their plain names, each with its operators and the keys they have a kernel for."""
+def torch_operators() -> dict[str, list[str]]:
+    """Give torch's functions by their plain names, each with its operators."""
     import torch
 
-    found: dict[str, list[tuple[str, str]]] = {}
+    found: dict[str, list[str]] = {}
     for operator in torch._C._dispatch_get_all_op_names():
         space, _, name = operator.partition("::")
         if space == "aten":
-            keys = [key for key in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(operator, key)]
-            found.setdefault(name.partition(".")[0], []).extend((operator, key) for key in keys)
+            found.setdefault(name.partition(".")[0], []).append(operator)
     return found
+
+
+def _kernels_of(operator: str) -> list[str]:
+    """Give the keys for which an operator has a kernel. Asked of all operators it takes as long as five forks."""
+    import torch
+
+    return [key for key in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(operator, key)]
 
 
 @functools.cache
 def torch_names() -> dict[str, list[str]]:
-    """Give torch's functions, as `torch_kernels` names them, by that name and by the one that users write."""
+    """Give torch's functions, as `torch_operators` names them, by that name and by the one that users write."""
     found: dict[str, list[str]] = {}
-    for name in torch_kernels():
+    for name in torch_operators():
         for form in dict.fromkeys((name, _plain(name))):
             found.setdefault(form, []).append(name)
     return found

@@ -14,8 +14,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -26,6 +28,9 @@ from autograder.sandbox.wire import CALL_BACK, PORT_BYTES, SECRET_BYTES, Channel
 
 START_SECONDS = 120.0
 END_SECONDS = 5.0
+# These load suites, solutions and fault families: before them there is none of those in a process.
+WITH_SOMETHING_TO_HIDE = ("autograder.desk", "autograder.faults", "autograder.session", "autograder.solution", "pytest")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 KEPT_VARIABLES = ("OPENBLAS_", "OMP_", "MKL_", "SYSTEMROOT", "WINDIR", "LANG", "LC_")
 
 
@@ -70,33 +75,91 @@ def starter_for(libraries: tuple[str, ...]) -> Starter:
     return ForkServer(libraries) if jail.can_fork() else Interpreters(libraries)
 
 
+def starter_for_one_check(libraries: tuple[str, ...]) -> Starter:
+    """Give a starter that shares this process's libraries with the learner's, where it holds nothing to be hidden yet.
+
+    Whoever tries their own code waits for one import of torch then, and not for two.
+    """
+    # A fork has none of the other threads, but what they held locked stays locked in it.
+    alone = threading.active_count() == 1
+    if not alone or not jail.can_fork() or any(name in sys.modules for name in WITH_SOMETHING_TO_HIDE):
+        return starter_for(libraries)
+    try:
+        return ForkServer(libraries, begin=own_fork)
+    except ImportError:
+        # An interpreter of its own tells the same, and is told of.
+        return starter_for(libraries)
+
+
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name.upper().startswith(KEPT_VARIABLES)}
-    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return kept | ONE_THREAD
+
+
+@dataclass(frozen=True)
+class Birth:
+    """What a zygote begins with: where it is asked, the line to its grader, and where its errors go."""
+
+    listener: socket.socket
+    parent: socket.socket
+    errors: IO[bytes]
+    folder: Path
+    libraries: tuple[str, ...]
+
+
+class Running(Protocol):
+    """A process that was started, as `subprocess` has them."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Give its status; subprocess.TimeoutExpired after so many seconds."""
+
+    def kill(self) -> None:
+        """Kill it."""
+
+
+Begin = Callable[[Birth], Running]
+
+
+def own_interpreter(birth: Birth) -> Running:
+    """Begin a zygote in an interpreter that has loaded nothing."""
+    descriptors = (birth.listener.fileno(), birth.parent.fileno())
+    command = [sys.executable, "-I", "-m", "autograder.sandbox.zygote", *map(str, descriptors), *birth.libraries]
+    return subprocess.Popen(
+        command,
+        pass_fds=descriptors,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=birth.errors,
+        cwd=birth.folder,
+        start_new_session=True,
+    )
+
+
+def own_fork(birth: Birth) -> Running:
+    """Begin a zygote as a fork of this process, after the libraries were loaded here. Raises ImportError."""
+    from autograder.sandbox.forked import ForkedZygote
+
+    # As in an interpreter of its own: a library that starts threads as it is loaded could not be forked.
+    os.environ |= ONE_THREAD
+    return ForkedZygote(birth.listener, birth.parent, birth.errors, birth.folder, birth.libraries, _environment())
 
 
 class ForkServer:
     """One zygote and the Unix socket through which any grader process of this run asks it for workers."""
 
-    def __init__(self, libraries: tuple[str, ...]) -> None:
+    def __init__(self, libraries: tuple[str, ...], *, begin: Begin | None = None) -> None:
         self._folder, listener = _private_listener()
         self.address = str(self._folder / "zygote")
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         self._line, far_end = socket.socketpair()
-        descriptors = (listener.fileno(), far_end.fileno())
-        command = [sys.executable, "-I", "-m", "autograder.sandbox.zygote", *map(str, descriptors), *libraries]
-        self._zygote = subprocess.Popen(
-            command,
-            pass_fds=descriptors,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            cwd=self._folder,
-            start_new_session=True,
-        )
-        listener.close()
-        far_end.close()
+        with listener, far_end:
+            try:
+                birth = Birth(listener, far_end, self._errors, self._folder, libraries)
+                self._zygote = (begin or own_interpreter)(birth)
+            except BaseException:
+                self._forget()
+                raise
 
     def start(self, settings: JailSettings) -> Process:
         """Ask the zygote for a fork."""
@@ -117,6 +180,10 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._zygote.kill()
             self._zygote.wait()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._line.close()
         self._errors.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -284,7 +351,8 @@ def _calling_back(arguments: Sequence[str]) -> tuple[subprocess.Popen[bytes], so
         popen = _spawned(CALL_BACK, arguments, stdin=subprocess.PIPE)
         assert popen.stdin is not None
         try:
-            with popen.stdin as line:
+            # One that has ended takes nothing; how it ended is found out by waiting for it.
+            with contextlib.suppress(OSError), popen.stdin as line:
                 line.write(listener.getsockname()[1].to_bytes(PORT_BYTES) + secret)
             return popen, _caller(listener, secret, popen)
         except (OSError, NotStarted) as error:

@@ -357,8 +357,10 @@ def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[s
     if not attached:
         return "", [None] * len(inputs)
     flowing = [value for value in inputs if value.requires_grad]
-    starts = [out for out, _ in attached]
-    found = iter(torch.autograd.grad(starts, flowing, [cot for _, cot in attached], allow_unused=True))
+    with torch.enable_grad():
+        # The same gradients as with `grad_outputs`, for which torch imports sympy first.
+        total = sum((out * cotangent).sum() for out, cotangent in attached)
+    found = iter(torch.autograd.grad([total], flowing, allow_unused=True))
     return "", [next(found) if value.requires_grad else None for value in inputs]
 
 
@@ -475,20 +477,28 @@ def main() -> None:
 
 def warm_up(libraries: list[str]) -> None:
     """Import the libraries once, with what they import on first use, so that no learner's process does it again."""
-    jail.prepare()
-    for library in libraries:
-        importlib.import_module(library)
-    sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
+    begin(libraries)
     if "torch" in libraries:
         _warm_up_torch()
     _rehearse()
 
 
+def begin(libraries: list[str]) -> None:
+    """Import the libraries, and no more than every learner's process needs: enough where there will be few of them."""
+    jail.prepare()
+    for library in libraries:
+        importlib.import_module(library)
+    sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        # Its first operation reads what a jailed process cannot read.
+        torch.ones(1) + 1
+
+
 def _warm_up_torch() -> None:
     import torch
 
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
     # Its first call imports sympy.
     torch.broadcast_shapes((1,), (1,))
     banned.torch_lines()

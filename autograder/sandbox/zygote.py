@@ -149,6 +149,11 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     pages.gather()
+    run(listener, parent)
+
+
+def run(listener: socket.socket, parent: socket.socket) -> None:
+    """Serve until `parent` closes; in a fork, be the worker and end there."""
     # Returning out of the server's loop first keeps its frames out of the learner's process.
     body = Zygote(listener, parent).serve()
     if body is None:

@@ -71,7 +71,7 @@ def gradients(function, arguments, cotangents):
     """Calculate the gradient of sum(result * cotangent) for each argument in this process."""
     leaves = [argument.detach().double().requires_grad_() for argument in arguments]
     pairs = [(r, c) for r, c in zip(function(*leaves), cotangents, strict=True) if c is not None]
-    return torch.autograd.grad([result for result, _ in pairs], leaves, [cotangent for _, cotangent in pairs])
+    return torch.autograd.grad(sum((result * cotangent).sum() for result, cotangent in pairs), leaves)
 
 
 def assert_gradients(found, expected):

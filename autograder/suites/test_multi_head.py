@@ -96,7 +96,8 @@ def gradients(module, arguments, cotangents, allowed=None):
     leaves = [argument.detach().requires_grad_() for argument in arguments]
     parameters = dict(module.named_parameters())
     results = module(*leaves, allowed=allowed)
-    found = torch.autograd.grad(results, [*leaves, *parameters.values()], cotangents)
+    total = sum((result * cotangent).sum() for result, cotangent in zip(results, cotangents, strict=True))
+    found = torch.autograd.grad(total, [*leaves, *parameters.values()])
     return found[: len(leaves)], dict(zip(parameters, found[len(leaves) :], strict=True))
 
 

@@ -32,7 +32,7 @@ def main(count: int) -> None:
     ]
     started, processor = time.perf_counter(), time.process_time()
     likeness = find_similar(submissions, course)
-    print(f"{count} submissions, {count * (count - 1) // 2} pairs, of which {len(likeness.pairs)} are alike")
+    print(f"{count} submissions, {count * (count - 1) // 2} pairs, of which {likeness.n_pairs} are alike")
     print(
         f"{time.perf_counter() - started:.1f} s on the clock, {time.process_time() - processor:.1f} s of processor time"
     )

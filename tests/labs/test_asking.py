@@ -1,7 +1,7 @@
 """The form in which a prediction is given, and what a front end without widgets shows in its place."""
 
 import sys
-from html import unescape
+from html import escape, unescape
 
 import pytest
 
@@ -133,3 +133,14 @@ def test_what_is_typed_cannot_bring_markup_of_its_own(lab):
     button.click()
 
     assert status.value == "&#x27;&lt;img src=x onerror=alert(1)&gt;&#x27; is not a number"
+
+
+def test_what_a_file_of_predictions_holds_cannot_bring_markup_either(lab):
+    lab.predict("sum", "<img src=x>")
+    entry, button, status = parts(lab.choose("sum", a="It is 1").form())
+    assert status.value == "Recorded: (&lt;img src=x&gt;). Now run the next cell."
+    lab.needs("sum")
+    entry.value = "a"
+    button.click()
+
+    assert status.value == escape(BEGINS_ANEW.format("(<img src=x>)"))

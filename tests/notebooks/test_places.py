@@ -22,7 +22,13 @@ SOURCE = module_of(
 
 def test_the_file_is_the_notebook():
     assert file_of(SOURCE, "double") == "double-Copy1.ipynb"
-    assert file_of(b"import numpy\n# from nowhere", "double") == "double.py"
+    assert file_of(module_of([], [], "empty.ipynb").source, "double") == "empty.ipynb"
+
+
+@pytest.mark.parametrize("source", [b"import numpy\n# from nowhere", b"# from the lecture\nimport numpy\n"])
+def test_a_module_with_a_comment_of_its_authors_is_no_notebook(source):
+    assert file_of(source, "double") == "double.py"
+    assert place_of(2, source) == (0, 2)
 
 
 @pytest.mark.parametrize(

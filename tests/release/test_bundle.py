@@ -179,6 +179,8 @@ def test_the_readme_says_what_to_type(bundle, name, check):
     ):
         assert command in text
     assert "$" not in text
+    # pip asks where the learner's own pip asks.
+    assert "://" not in text
 
 
 def test_labs_are_in_the_bundle_with_all_they_need_but_their_sources(teach):
@@ -191,6 +193,9 @@ def test_labs_are_in_the_bundle_with_all_they_need_but_their_sources(teach):
             # What an instructor predicted, who tried the labs.
             "exercises/labs/predictions.json": "{}",
             "exercises/labs/predictions.damaged-1.json": "{",
+            "exercises/labs/en/predictions.json": "{}",
+            "exercises/labs/en/predictions.damaged-1.json": "{}",
+            "exercises/labs/en/.predictions.json.lock": "",
         }
     )
     files = made_bundle(course, ("en",))
@@ -313,6 +318,18 @@ def test_what_somebody_could_miss_is_not_written_over(tmp_path, there, refusal):
     assert str(caught.value) == f"{archive}{refusal}"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == there
     assert archive.read_bytes() == before
+
+
+def test_a_damaged_zip_is_no_former_bundle(tmp_path):
+    archive = tmp_path / "bundle.zip"
+    damaged = bytearray(packed({"a.py": b"x = 1\n" * 2000}, "course"))
+    # Within what was packed, behind its name: the list of files at the end stays whole.
+    damaged[50:60] = bytes(letter ^ 0xFF for letter in damaged[50:60])
+    archive.write_bytes(damaged)
+    with pytest.raises(ReleaseError) as caught:
+        write_zip({"new.txt": b"2"}, archive, "course")
+    assert str(caught.value) == f"{archive} is not empty and no former bundle; empty it or name another place"
+    assert archive.read_bytes() == damaged
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(tmp_path):

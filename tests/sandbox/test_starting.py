@@ -115,13 +115,12 @@ def test_a_system_that_cannot_fork_gets_interpreters(monkeypatch):
 
 
 def test_libraries_are_loaded_once_for_all(learner_of, numpy_server):
-    learner_of(SOURCE, starter=numpy_server).f(1)
-    started = time.monotonic()
-    for _ in range(5):
-        learner = learner_of(SOURCE, starter=numpy_server)
-        learner.f(1)
-        learner.close()
-    assert time.monotonic() - started < 2.0
+    def place_of_numpy(starter):
+        return learner_of("import numpy as np\ndef f():\n    return id(np)", starter=starter).f()
+
+    # Forks have it where their zygote has it; an interpreter of its own has it anywhere.
+    assert len({place_of_numpy(numpy_server) for _ in range(5)}) == 1
+    assert len({place_of_numpy(Interpreters(("numpy",))) for _ in range(2)}) == 2
 
 
 def test_a_process_ends_when_its_learner_is_closed(learner_of, starter):
@@ -131,7 +130,7 @@ def test_a_process_ends_when_its_learner_is_closed(learner_of, starter):
     mine = descendants(os.getpid()) - before
     assert len(mine) == 1
     learner.close()
-    assert gone_within(3.0, mine)
+    assert gone_within(30.0, mine)
 
 
 def test_a_process_tells_how_it_ended(starter):
@@ -176,7 +175,7 @@ def test_nothing_outlives_the_fork_server():
     folder = Path(server.address).parent
     assert folder.is_dir()
     server.close()
-    assert gone_within(3.0, mine)
+    assert gone_within(30.0, mine)
     assert not folder.exists()
     for process in started:
         process.end()
@@ -242,7 +241,7 @@ def test_a_grader_that_is_killed_leaves_no_process(then):
         process.kill()
         process.wait()
         process.stdout.close()
-        assert gone_within(3.0, started)
+        assert gone_within(30.0, started)
         assert not folder.exists()
 
 
@@ -253,7 +252,7 @@ def test_a_grader_that_is_killed_leaves_no_interpreter_that_waits_for_it():
     process.kill()
     process.wait()
     process.stdout.close()
-    assert gone_within(3.0, started)
+    assert gone_within(30.0, started)
 
 
 def test_a_worker_goes_when_the_fork_server_is_killed():
@@ -261,7 +260,7 @@ def test_a_worker_goes_when_the_fork_server_is_killed():
     (zygote,) = [child for child, parent in processes().items() if parent == process.pid]
     started = descendants(process.pid)
     os.kill(zygote, signal.SIGKILL)
-    assert gone_within(3.0, started)
+    assert gone_within(30.0, started)
     process.kill()
     process.wait()
     process.stdout.close()

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from autograder.course import Course, CourseError
 from autograder.language import Phrase, say, say_many
+from autograder.outputs.html.class_facts import class_facts, endings, exercise_facts, percent
 from autograder.outputs.html.distribution import Chart, distribution
 from autograder.outputs.html.learner import moment
 from autograder.outputs.html.rendering import render_page, script
-from autograder.outputs.terminal import ENDINGS
 from autograder.outputs.text import number, visible
-from autograder.report import Outcome, alphabetical, report_name
-from autograder.tally import CheckTally, ExerciseTally, Mistake, Row, Tally
+from autograder.report import alphabetical, report_name
+from autograder.tally import CheckTally, Mistake, Row, Tally
 
 FEEDBACK = "feedback"
 COMMA = say(", ")
@@ -177,7 +176,7 @@ class _ClassPage:
         self._rows = tally.sorted_rows()
         self._places = {row.id: place for place, row in enumerate(self._rows)}
         self.exercise_titles = [self._title(name) for name in self._exercise_names()]
-        self.facts = [self._say(fact) for fact in _facts(tally)]
+        self.facts = [self._say(fact) for fact in class_facts(tally)]
         self.chart = self._chart()
         self.exercises = [self._exercise(name) for name in self._exercise_names() if name in tally.exercises]
         self.mistakes = [self._mistake(mistake) for mistake in tally.mistakes]
@@ -246,7 +245,7 @@ class _ClassPage:
 
     def _exercise(self, name: str) -> ExerciseRow:
         tally = self._tally.exercises[name]
-        facts = " · ".join(self._say(fact) for fact in _exercise_facts(tally))
+        facts = " · ".join(self._say(fact) for fact in exercise_facts(tally))
         cells = [self._check(name, place, check) for place, check in enumerate(tally.checks.values(), 1)]
         return ExerciseRow(self._title(name), visible(name), facts, cells)
 
@@ -258,7 +257,7 @@ class _ClassPage:
             title=visible(self._reader.title(check.title)),
             rate=percent(share),
             step=round(share * STEPS),
-            said=self._listed(self._say(part) for part in _endings(check)),
+            said=self._listed(self._say(part) for part in endings(check)),
         )
 
     def _mistake(self, mistake: Mistake) -> Group:
@@ -364,63 +363,6 @@ class _ClassPage:
         }
         there = {kind for learner in self.learners for kind in learner.kinds.split()}
         return [Choice(kind, self._say(said)) for kind, said in kinds.items() if kind in there]
-
-
-def percent(share: float) -> str:
-    """Give a part of one in percent; what is not all or nothing never reads so."""
-    rounded = round(100 * share)
-    if 0 < share < 1:
-        rounded = min(max(rounded, 1), 99)
-    return f"{rounded}\u00a0%"  # never broken before the sign
-
-
-def _facts(tally: Tally) -> Iterator[Phrase]:
-    """Say in a few lines how many were graded, what they have, and how long that took."""
-    graded = tally.of("graded")
-    yield say_many("{count} learner graded", "{count} learners graded", len(graded))
-    if graded:
-        marks = [row.earned for row in graded]
-        mean, middle = number(round(statistics.mean(marks), 1)), number(round(statistics.median(marks), 1))
-        yield say(
-            "mean {mean} and median {median} of {points} points",
-            mean=mean,
-            median=middle,
-            points=number(max(row.points for row in graded)),
-        )
-    if count := len(tally.of("not_graded")):
-        yield say("{count} {what}", count=count, what=say("not graded"))
-    if count := len(tally.of("missing")):
-        yield say("{count} {what}", count=count, what=say("handed nothing in"))
-    if late := sum(row.late for row in tally.rows.values()):
-        yield say("{count} late", count=late)
-    if graded:
-        seconds = [row.seconds for row in graded]
-        yield say(
-            "graded in {median} s each (median), {most} s at most",
-            median=f"{statistics.median(seconds):.1f}",
-            most=f"{max(seconds):.1f}",
-        )
-
-
-def _exercise_facts(tally: ExerciseTally) -> Iterator[Phrase]:
-    """Say what the class earned, and who is not in the rates of the checks."""
-    if tally.earned:
-        mean = number(round(statistics.mean(tally.earned), 1))
-        yield say("mean {mean} of {points} points", mean=mean, points=number(tally.points))
-        yield say("all passed by {share}", share=percent(tally.n_full / len(tally.earned)))
-    if lost := sum(len(loss.ids) for loss in tally.lost.values()):
-        yield say_many("{count} module earned nothing", "{count} modules earned nothing", lost)
-    if tally.n_unwritten:
-        yield say("{count} not written yet", count=tally.n_unwritten)
-    if tally.n_not_handed_in:
-        yield say("{count} not handed in", count=tally.n_not_handed_in)
-
-
-def _endings(check: CheckTally) -> Iterator[Phrase]:
-    yield say("{passed} of {count} passed", passed=check.outcomes[Outcome.PASSED], count=check.done)
-    for outcome, said in ENDINGS.items():
-        if count := check.outcomes[outcome]:
-            yield say("{count} {what}", count=count, what=said)
 
 
 def _mark(earned: float, points: float) -> MarkCell:

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from autograder.course import Course
 from autograder.language import Phrase, say, say_many
-from autograder.outputs.html.class_page import FEEDBACK, Link, percent
+from autograder.outputs.html.class_facts import percent
+from autograder.outputs.html.class_page import FEEDBACK, Link
 from autograder.outputs.html.code import visible_source
 from autograder.outputs.html.rendering import render_page
 from autograder.outputs.text import visible
@@ -25,8 +26,6 @@ from autograder.similar import (
     Pair,
 )
 
-# A person looks at the most alike first, and at no more than this in one go.
-MOST_PAIRS = 200
 # Lines before and after those that are alike.
 AROUND = 2
 MOST_LINES = 150
@@ -54,7 +53,7 @@ class ModulesView:
 
 @dataclass(frozen=True)
 class PairView:
-    """A pair, what is said of it, and the code."""
+    """A pair, what is said of it, and the code, the module with most in common first."""
 
     first: Link
     second: Link
@@ -94,7 +93,7 @@ class _SimilarPage:
         self.explained = [self._say(sentence) for sentence in _explained(likeness)]
         self.nothing_written = self._say(say("not handed in"))
         self.left_out = self._say(say("lines left out"))
-        self.pairs = [self._pair(pair) for pair in likeness.pairs[:MOST_PAIRS]]
+        self.pairs = [self._pair(pair) for pair in likeness.pairs]
         self.same = [
             SameView(
                 self._say(
@@ -120,7 +119,7 @@ class _SimilarPage:
             first=self._link(pair.first),
             second=self._link(pair.second),
             said=" · ".join([*told, self._say(whole)]),
-            modules=[self._modules(module) for module in pair.modules],
+            modules=[self._modules(module) for module in sorted(pair.modules, key=lambda module: -module.shared)],
         )
 
     def _modules(self, module: AlikeModules) -> ModulesView:
@@ -134,13 +133,13 @@ class _SimilarPage:
 
 
 def _found(likeness: Likeness) -> Phrase:
-    count = len(likeness.pairs)
-    if count > MOST_PAIRS:
+    count = likeness.n_pairs
+    if count > len(likeness.pairs):
         return say(
             "Of {n} submissions {count} pairs are alike; here are the {shown} that are most alike.",
             n=likeness.n_submissions,
             count=count,
-            shown=MOST_PAIRS,
+            shown=len(likeness.pairs),
         )
     return say_many(
         "Of {n} submissions {count} pair is alike.",

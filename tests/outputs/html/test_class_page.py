@@ -2,16 +2,19 @@
 
 import random
 import re
+import threading
 
 import pytest
+from jinja2 import Environment, FileSystemLoader
 
 from autograder.class_page import make_class_page
-from autograder.outputs.html.class_page import percent
+from autograder.outputs.html import rendering
+from autograder.outputs.html.class_facts import percent
 from autograder.pages import make_pages
 from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, to_json, write_report
 from autograder.roster import Learner
 
-from .test_hostile import ATTACKS, CONTROLS, EVIL, QUOTED, hostile_report
+from .test_hostile import ASKED, ATTACKS, CONTROLS, EVIL, QUOTED, RAN, Evil, hostile_report
 
 N_LEARNERS = 400
 FAMILY_NAMES = ["Eze", "Novak", "Okafor", "Lindqvist", "Müller", "李", "Śliwa", "O'Brien"]
@@ -208,30 +211,62 @@ def test_the_page_speaks_chinese(course, opened, tmp_path):
 TOGETHER = "".join(text for name, text in ATTACKS.items() if name != "form") + CONTROLS
 
 
+@pytest.fixture
+def attacked(course, browser, tmp_path, monkeypatch):
+    """Give a function that opens a class full of `attack`, takes every lure, and tells what ran and was asked for."""
+    context = browser.new_context()
+
+    def open_page(attack, *, escaping=True, policy=True):
+        if not escaping:
+            careless = Environment(loader=FileSystemLoader(rendering.TEMPLATES), autoescape=False)
+            careless.filters["prose"] = str
+            monkeypatch.setattr(rendering, "environment", lambda: careless)
+        if not policy:
+            monkeypatch.setattr(rendering, "content_policy", lambda styles, scripts=(): "")
+        attack = attack.replace(EVIL, server.address)
+        write_report(hostile_report(attack), tmp_path / "reports")
+        refused = Report(submission=f"torn{attack}", status="not_graded", reason=attack, points=5, learner_name=attack)
+        write_report(refused, tmp_path / "reports")
+        roster = [Learner(f"missing{attack}", attack), Learner("x", attack)]
+        page = context.new_page()
+        page.goto(make_class_page(tmp_path, course, "en", roster).as_uri())
+        page.evaluate("document.querySelectorAll('[onfocus]').forEach((each) => each.focus())")
+        page.evaluate("document.querySelectorAll('.lure').forEach((each) => each.click())")
+        page.wait_for_timeout(200)
+        return set(page.evaluate("window.ran || []")), server.asked, page
+
+    with Evil() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield open_page
+        server.shutdown()
+        thread.join()
+    context.close()
+
+
+def test_without_escaping_and_without_the_policy_the_attacks_work(attacked):
+    ran, asked, _ = attacked(TOGETHER, escaping=False, policy=False)
+    # The page's own background covers a stranger's.
+    assert ran >= RAN and asked >= ASKED - {"/background"}
+
+
+@pytest.mark.parametrize("defence", ["escaping", "policy"])
+def test_with_either_defence_alone_what_learners_wrote_does_nothing(attacked, defence):
+    ran, asked, _ = attacked(TOGETHER, escaping=defence == "escaping", policy=defence == "policy")
+    assert (ran, asked) == (set(), set())
+
+
 @pytest.mark.parametrize("attack", [TOGETHER, ATTACKS["form"], QUOTED], ids=["together", "form", "quoted"])
-def test_what_learners_wrote_does_nothing(course, opened, tmp_path, attack):
-    write_report(hostile_report(attack), tmp_path / "reports")
-    refused = Report(submission=f"torn{attack}", status="not_graded", reason=attack, points=5, learner_name=attack)
-    write_report(refused, tmp_path / "reports")
-    html = make_class_page(
-        tmp_path, course, "en", [Learner(f"missing{attack}", attack), Learner("x", attack)]
-    ).read_bytes()
-    asked = []
-
-    page = opened(html)
-    page.on("request", lambda request: asked.append(request.url))
-    page.evaluate("document.querySelectorAll('[onfocus]').forEach((each) => each.focus())")
-    page.evaluate("document.querySelectorAll('.lure').forEach((each) => each.click())")
-    page.locator(".pick").first.click()
-    page.wait_for_timeout(200)
-
-    assert page.evaluate("window.ran || []") == []
-    assert [url for url in asked if EVIL in url] == []
+def test_what_learners_wrote_is_read_as_text_and_the_page_still_works(attacked, attack):
+    ran, asked, page = attacked(attack)
+    assert (ran, asked) == (set(), set())
     used = page.evaluate("[...new Set([...document.body.querySelectorAll('*')].map((each) => each.localName))]")
     assert set(used).isdisjoint({"img", "iframe", "link", "object", "form", "video", "style"})
     assert page.locator("script").count() == 1
     assert page.locator("[onfocus], [style], [onerror], [onload]").count() == 0
     assert attack[:20] in page.locator("#table").inner_text()
+    page.locator(".pick").first.click()
+    assert page.locator("#counted").inner_text() == "1 of 4 learners"
 
 
 @pytest.mark.parametrize(("share", "said"), [(0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (0.999, "99 %"), (1, "100 %")])
