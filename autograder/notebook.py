@@ -92,7 +92,7 @@ def _check_file(course: Course, name: object, language: str) -> Feedback:
     digests = digests_of(folder, [exercise.name])
     result = tried_apart(find_course(), folder, exercise.name)
     kept = record_check(folder, [result], digests)
-    said = [say("Checked: {file}", file=folder / f"{name}.py"), *_defined_here(exercise), *kept]
+    said = [say("Checked: {file}", file=folder / f"{exercise.name}.py"), *_defined_here(exercise), *kept]
     return Feedback(result, course, language, said)
 
 
