@@ -82,13 +82,17 @@ def _told(checked: Any, lang: str) -> Feedback | Trouble:
     return feedback
 
 
-def _check_file(course: Course, name: str, language: str) -> Feedback:
+def _check_file(course: Course, name: object, language: str) -> Feedback:
+    if not isinstance(name, str):
+        # The function itself, most likely.
+        call = f'check("{course.exercises[0].name}")'
+        raise CheckFailed(say("put the name of the exercise in quotes, as in {call}", call=call))
     exercise = course.exercise(name)
     folder = learner_folder(None, course)
     digests = digests_of(folder, [exercise.name])
     result = tried_apart(find_course(), folder, exercise.name)
     kept = record_check(folder, [result], digests)
-    said = [say("Checked: {file}", file=folder / f"{name}.py"), *_defined_here(exercise), *kept]
+    said = [say("Checked: {file}", file=folder / f"{exercise.name}.py"), *_defined_here(exercise), *kept]
     return Feedback(result, course, language, said)
 
 
