@@ -25,7 +25,7 @@ def named(exercise, old, new):
     ("exercise", "old", "new", "faults"),
     [
         ("attention", "dim=-1", "dim=-2", ["softmax_over_queries"]),
-        ("attention", "~allowed.broadcast_to", "allowed.broadcast_to", ["polarity_inverted"]),
+        ("attention", "blocked = ~allowed", "blocked = allowed", ["polarity_inverted"]),
         ("attention", "query / math.sqrt(d_k)", "query", ["scale_missing"]),
         ("causal_mask", "query + n_keys - n_queries", "query", ["top_left"]),
         ("padding_mask", "causal[None, None, :, :] &", "causal[None, None, :, :] |", ["either_allows"]),

@@ -12,12 +12,12 @@ from string import Template
 from autograder.language import say
 from autograder.release.readme import TEXTS
 
-WORKFLOW = ".github/workflows/attention.yml"
+WORKFLOW = ".github/workflows/check.yml"
 
 
 def workflow_text(language: str) -> str:
     """Give the workflow, what learners see of it in their language."""
-    text = (TEXTS / "attention.yml").read_text(encoding="utf-8")
+    text = (TEXTS / "check.yml").read_text(encoding="utf-8")
     return Template(text).substitute(
         exercise=say("exercise").in_(language),
         passed=say("checks passed").in_(language),

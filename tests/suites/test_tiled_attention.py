@@ -38,7 +38,9 @@ WRONG = {
     "mask": changed(
         (
             "for start in",
-            "later = torch.ones(n_queries, n_keys, dtype=torch.bool).triu(1 + n_keys - n_queries)\n    for start in",
+            "n_queries = query.shape[-2]\n"
+            "    later = torch.ones(n_queries, n_keys, dtype=torch.bool).triu(1 + n_keys - n_queries)\n"
+            "    for start in",
         ),
         (
             "_without_later_keys(scores, start, n_keys)",
