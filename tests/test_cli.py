@@ -65,7 +65,7 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
 
     module = types.ModuleType("autograder.grade")
     module.grade_all = grade_all
-    module.grade = lambda submission, course, *, trust=False: graded_in_full(submission, course)
+    module.grade = lambda submission, course, *, trust=False, starter=None: graded_in_full(submission, course)
     module.GradingError = GradingError
     monkeypatch.setitem(sys.modules, "autograder.grade", module)
     return module
@@ -385,7 +385,7 @@ def test_check_remembers_the_marks_beside_the_modules_and_says_so_once(here, cap
 
 
 def test_a_module_saved_during_its_check_counts_as_changed(here, grader, capfd):
-    def saved_meanwhile(submission, course, *, trust=False):
+    def saved_meanwhile(submission, course, *, trust=False, starter=None):
         hand_in(here, "softmax", source="x = 2\n")
         return graded_in_full(submission, course)
 

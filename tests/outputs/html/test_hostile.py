@@ -1,6 +1,7 @@
 """What learners write gets into the pages that others open. The attacks are first seen to work without the defences."""
 
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import msgspec
@@ -103,14 +104,20 @@ def evil():
 
 @pytest.fixture
 def page_of(course, opened, evil):
-    """Give a function that opens a report full of `attack`, takes every lure, and tells what ran and was asked."""
+    """Give a function that opens a report full of `attack`, takes every lure, and tells what ran and was asked.
 
-    def open_page(attack):
+    Where something is expected to arrive it is given the time to.
+    """
+
+    def open_page(attack, expected=frozenset()):
         report = hostile_report(attack.replace(EVIL, evil.address))
         page = opened(LearnerPages(course, ["en", "zh"]).page(report))
         page.evaluate("document.querySelectorAll('[onfocus]').forEach((each) => each.focus())")
         page.evaluate("document.querySelectorAll('.lure').forEach((each) => each.click())")
         page.wait_for_timeout(300)
+        deadline = time.monotonic() + 20
+        while not evil.asked >= expected and time.monotonic() < deadline:
+            page.wait_for_timeout(100)
         return set(page.evaluate("window.ran || []")), evil.asked, page
 
     return open_page
@@ -136,13 +143,13 @@ TOGETHER = "".join(text for name, text in ATTACKS.items() if name != "form") + C
 def test_without_escaping_and_without_the_policy_the_attacks_run_and_reach_the_network(
     page_of, without_escaping, without_policy
 ):
-    ran, asked, _ = page_of(TOGETHER)
+    ran, asked, _ = page_of(TOGETHER, ASKED)
     assert ran >= RAN
     assert asked >= ASKED
 
 
 def test_without_escaping_and_without_the_policy_a_form_is_sent(page_of, without_escaping, without_policy):
-    _, asked, _ = page_of(ATTACKS["form"])
+    _, asked, _ = page_of(ATTACKS["form"], {"/form"})
     assert asked == {"/form"}
 
 
