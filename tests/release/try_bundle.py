@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -95,7 +96,7 @@ def install(learner: Learner) -> None:
     assert block, "the README has no commands for Linux"
     first, *others = block[1].splitlines()
     # The Python that runs this script stands for the one that a learner has.
-    learner.types(first.replace("python3", sys.executable, 1), sees="")
+    learner.types(first.replace("python3", shlex.quote(sys.executable), 1), sees="")
     for command in others:
         learner.types(command, sees="Successfully installed")
     where = "import autograder, sys; print(autograder.__file__, *sys.path, sep=chr(10))"
