@@ -86,8 +86,8 @@ def main(count: int) -> None:
     short = whole - long.slowest_seconds
     then = short / imports / CORE_WHEN_THE_BONUS_CAME
     console.print(
-        f"without that check {short:.2f} s: {short / core:.2f} times the core exercises as they are now, and {then:.2f} "
-        f"times what those cost when the bonus exercises came (the bound is {MOST_TIMES_THE_CORE:g})"
+        f"without that check {short:.2f} s: {short / core:.2f} times the core exercises as they are now, and "
+        f"{then:.2f} times what those cost when the bonus exercises came (the bound is {MOST_TIMES_THE_CORE:g})"
     )
 
 
