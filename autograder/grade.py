@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from autograder.circumstances import with_circumstances
@@ -27,7 +27,8 @@ from autograder.report import NOT_HANDED_IN, ExerciseResult, Outcome, Report
 from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
-from autograder.sandbox.wire import Frame, Violation
+from autograder.sandbox.violation import Violation
+from autograder.sandbox.wire import Frame
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
@@ -217,7 +218,7 @@ class Grader:
         learner.close()
         if learner.violations:
             violations = learner.violations
-            return _lost(exercise, checks, Outcome.FAILED, _forbidden(violations, source), violations[0].line)
+            return _lost(exercise, checks, Outcome.FAILED, forbidden(violations, source), violations[0].line)
         earned = sum(result.earned for result in results)
         return ExerciseResult(
             exercise.name, exercise.points, earned, diagnosis=diagnosis, checks=results, bonus=exercise.bonus
@@ -244,7 +245,7 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: by
         learner.load()
     except LearnerException as error:
         why = say("{file} cannot be loaded: {why}", file=file, why=raised(error))
-        reason = _forbidden(learner.violations, source) if learner.violations else why
+        reason = forbidden(learner.violations, source) if learner.violations else why
         line = learner.violations[0].line if learner.violations else raising_line(error)
         return _lost(exercise, checks, Outcome.FAILED, reason, line)
     except LearnerEnded as ended:
@@ -252,7 +253,7 @@ def _not_loaded(exercise: Exercise, learner: Learner, checks: Checks, source: by
         return _lost(exercise, checks, outcome_of(ended), why)
     if learner.violations:
         return _lost(
-            exercise, checks, Outcome.FAILED, _forbidden(learner.violations, source), learner.violations[0].line
+            exercise, checks, Outcome.FAILED, forbidden(learner.violations, source), learner.violations[0].line
         )
     return None
 
@@ -264,7 +265,8 @@ def _lost(exercise: Exercise, checks: Checks, outcome: Outcome, said: Phrase | s
     return result
 
 
-def _forbidden(violations: list[Violation], source: bytes) -> Phrase:
+def forbidden(violations: Sequence[Violation], source: bytes) -> Phrase:
+    """Say which call an exercise may not use, and where the module has it."""
     first = violations[0]
     name = cut(first.name, LONGEST_NAME)
     if not first.line:

@@ -104,7 +104,8 @@ def tried_in_public(folder: Path, exercise: Exercise, course: Course, runner: Ru
             module = folder / f"{exercise.name}.py"
             result.lose(say("{name} cannot be read: {why}", name=module, why=error.strerror))
         else:
-            result = with_code(_run_public_tests(folder, exercise, course, runner), {exercise.name: source})
+            tried = _forbidden(exercise, source) or _run_public_tests(folder, exercise, course, runner)
+            result = with_code(tried, {exercise.name: source})
     result.bonus = exercise.bonus
     return result
 
@@ -118,3 +119,20 @@ def _run_public_tests(folder: Path, exercise: Exercise, course: Course, runner: 
 def missing(folder: Path, exercise: str) -> Phrase:
     """Say that the module of an exercise is not there."""
     return say("there is no {file} in {folder}", file=f"{exercise}.py", folder=folder)
+
+
+def _forbidden(exercise: Exercise, source: bytes) -> ExerciseResult | None:
+    """Give the result of a module that names what it may not use; one that cannot be parsed is left to the tests."""
+    from autograder.sandbox.banned import scan
+
+    try:
+        found = scan(source, exercise.banned) if exercise.banned else ()
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    if not found:
+        return None
+    from autograder.grade import forbidden
+
+    result = ExerciseResult(name=exercise.name, points=0, earned=0, public=True, line=found[0].line)
+    result.lose(forbidden(found, source))
+    return result

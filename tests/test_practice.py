@@ -5,10 +5,11 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from autograder.course import Course, load_course
-from autograder.practice import check, contract_sentence, learner_folder
+from autograder.practice import check, contract_sentence, learner_folder, tried_in_public
 from autograder.report import ExerciseResult, Report
 from autograder.submission import SubmissionError
 
@@ -163,6 +164,27 @@ def test_no_public_tests_either_is_said_with_the_file(tmp_path, course):
     result = check(mine, [course.exercise("softmax")], course)[0]
     assert result.reason == f"there is no {mine / 'public_tests' / 'test_softmax.py'} to try it with"
     assert not result.passed
+
+
+def test_a_call_that_may_not_be_used_is_told_without_the_hidden_suite_too(tmp_path, course):
+    mine = modules(tmp_path / "mine", "softmax")
+    modules(mine / "public_tests", "test_softmax")
+    (mine / "softmax.py").write_text("import torch\n\ndef softmax(scores):\n    return torch.softmax(scores, -1)\n")
+    exercise = msgspec.structs.replace(course.exercise("softmax"), banned=("torch.*softmax*",))
+    result = tried_in_public(mine, exercise, course)
+    assert result.reason == "this exercise may not use torch.softmax (line 4: return torch.softmax(scores, -1))"
+    assert (result.line, result.passed) == (4, False)
+    assert result.code.startswith("import torch")
+
+
+def test_what_cannot_be_parsed_is_left_to_the_public_tests(tmp_path, course):
+    mine = modules(tmp_path / "mine", "softmax")
+    (mine / "public_tests").mkdir()
+    (mine / "public_tests" / "test_softmax.py").write_text("def test_it_is_there(): import softmax\n")
+    (mine / "softmax.py").write_text("import torch.softmax as\n")
+    exercise = msgspec.structs.replace(course.exercise("softmax"), banned=("torch.*softmax*",))
+    result = tried_in_public(mine, exercise, course)
+    assert "SyntaxError" in f"{result.reason}{[check.message for check in result.checks]}"
 
 
 def test_a_module_that_cannot_be_read_is_said_in_a_line(tmp_path, course, monkeypatch):

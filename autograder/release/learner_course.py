@@ -11,8 +11,8 @@ from typing import Any
 from autograder.course import FILE_NAME, Course, parse_course, parse_toml, read_course
 
 # What is said about suites, and about where the parts of an instructor's copy lie.
-OF_THE_GRADER = ("paths", "banned")
-OF_A_GRADED_EXERCISE = ("banned", "stand_ins")
+OF_THE_GRADER = ("paths",)
+OF_A_GRADED_EXERCISE = ("stand_ins",)
 LIMITS_OF_A_LEARNER = ("exercise_seconds",)
 
 

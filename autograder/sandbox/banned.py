@@ -23,7 +23,7 @@ from fnmatch import fnmatchcase
 from types import CodeType, FrameType
 from typing import Any
 
-from autograder.sandbox.wire import Violation
+from autograder.sandbox.violation import Violation
 
 # What `id` gives, in another form; but each call of `id` is told to the audit hooks.
 identity = object.__hash__

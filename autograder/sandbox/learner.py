@@ -20,7 +20,8 @@ from autograder.notebooks.places import place_of
 from autograder.sandbox import wire
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
-from autograder.sandbox.wire import Facts, Frame, Reply, Request, Violation
+from autograder.sandbox.violation import Violation
+from autograder.sandbox.wire import Facts, Frame, Reply, Request
 
 __all__ = [
     "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",

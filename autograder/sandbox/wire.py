@@ -14,6 +14,7 @@ from typing import Literal, NoReturn
 import msgspec
 
 from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Unsendable, Value, WireError, aligned
+from autograder.sandbox.violation import Violation
 
 
 class Closed(WireError):
@@ -105,14 +106,6 @@ class Frame(msgspec.Struct, array_like=True, frozen=True):
 
     line: int
     function: str
-    text: str
-
-
-class Violation(msgspec.Struct, array_like=True, frozen=True):
-    """A banned function that was reached: its name, and the learner's line by number and text."""
-
-    name: str
-    line: int
     text: str
 
 

@@ -134,9 +134,10 @@ def test_the_languages_are_those_of_the_course_unless_one_is_named(teach):
 def test_the_course_of_a_bundle_is_the_course_without_what_graders_need(bundle, tmp_path):
     write_folder(bundle, tmp_path / "bundle")
     course = load_course(tmp_path / "bundle")
-    assert course.banned == {}
+    # What may not be used is told before the deadline, not after it.
+    assert course.banned == SHIPPED.banned
     for ours, theirs in zip(SHIPPED.exercises, course.exercises, strict=True):
-        assert theirs == msgspec.structs.replace(ours, banned=(), stand_ins={})
+        assert theirs == msgspec.structs.replace(ours, stand_ins={})
     assert (course.name, course.title, course.points) == (SHIPPED.name, SHIPPED.title, SHIPPED.points)
     assert course.limits.exercise_seconds == SHIPPED.limits.exercise_seconds
     assert not [exercise for exercise in course.exercises if is_hidden(exercise, course)]

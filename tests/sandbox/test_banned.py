@@ -13,7 +13,7 @@ from autograder.sandbox import banned
 from autograder.sandbox.banned import scan
 from autograder.sandbox.learner import LearnerException
 from autograder.sandbox.starting import ForkServer
-from autograder.sandbox.wire import Violation
+from autograder.sandbox.violation import Violation
 
 ROOT = Path(__file__).resolve().parents[2]
 BANNED = ("torch.*softmax*", "torch.*Softmax*", "scipy.special.*softmax", "torch.nn.attention.*")
