@@ -5,8 +5,8 @@ without suites, and on a copy of the solutions with the hidden suites, as an ins
 them. They take turns with a bare `import torch`, since other work on the machine slows all of them alike. A process is
 measured after its end, with all its children: pytest, the fork server, the learner's processes. Medians are printed.
 
-The learner's attention is the formula and no more: the solution calls `torch.broadcast_shapes`, whose first call
-imports sympy, which costs a third of importing torch and stands in a row of its own.
+The learner's attention is the formula and no more; the solution's, which looks at its arguments, too, is in a row of its
+own.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ def main() -> None:
 
 def prepared(course: Course, folder: Path) -> dict[str, list[str]]:
     """Lay out the folders to check, and give the commands by what they measure."""
-    learner, own, with_sympy = folder / "learner", folder / "own", folder / "with_sympy"
-    for bundle in (learner, with_sympy):
+    learner, own, with_solution = folder / "learner", folder / "own", folder / "with_solution"
+    for bundle in (learner, with_solution):
         shutil.copytree(course.paths.exercises, bundle)
         text = (course.root / "course.toml").read_text(encoding="utf-8")
         (bundle / "course.toml").write_text(text.replace('exercises = "exercises"', 'exercises = "."'), "utf-8")
     own.mkdir()
     for exercise in course.exercises:
-        for copy in (learner, own, with_sympy):
+        for copy in (learner, own, with_solution):
             shutil.copy(course.solution_of(exercise), copy)
     (learner / "attention.py").write_text(FORMULA, encoding="utf-8")
 
@@ -91,7 +91,7 @@ def prepared(course: Course, folder: Path) -> dict[str, list[str]]:
         IMPORT: [sys.executable, "-c", IMPORT],
         SOFTMAX: check("softmax", learner, learner),
         ATTENTION: check("attention", learner, learner),
-        "  with torch.broadcast_shapes in it": check("attention", with_sympy, with_sympy),
+        "  with the attention of the solution": check("attention", with_solution, with_solution),
         "check softmax with the suite": check("softmax", own, course.root),
         "check attention with the suite": check("attention", own, course.root),
     }
