@@ -5,7 +5,7 @@ without suites, and on a copy of the solutions with the hidden suites, as an ins
 them. They take turns with a bare `import torch`, since other work on the machine slows all of them alike. A process is
 measured after its end, with all its children: pytest, the fork server, the learner's processes. Medians are printed.
 
-The learner's attention is the formula and no more; the solution's, which looks at its arguments, too, is in a row of its
+The learner's attention is the formula and no more; the solution's, which looks at its arguments too, has a row of its
 own.
 """
 
