@@ -68,6 +68,7 @@ class Diagnostician:
         with learner.on_another_budget(Budget(SECONDS, "the diagnosis")), warnings.catch_warnings():
             # Of what a learner's values do to our own arithmetic nobody wants to be warned.
             warnings.simplefilter("ignore")
+            learner.begin("the diagnosis")
             seen = Seen.of(family, learner)
             return self._explained(exercise, family, seen) if seen else []
 

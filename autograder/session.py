@@ -23,6 +23,7 @@ from autograder.checks import DESK, SERVED, SERVINGS, Desk, SuiteMistake, exerci
 from autograder.counterexample import cut, show_call
 from autograder.figures import Draw
 from autograder.language import Phrase, as_phrase, recognised, said_by, say
+from autograder.remembered import Remembered
 from autograder.report import CheckResult, Outcome
 from autograder.sandbox.learner import (
     Learner,
@@ -48,6 +49,7 @@ UNREADABLE = (
 )
 _FAILURE = pytest.StashKey[BaseException | None]()
 _SERVED_WITH = pytest.StashKey[tuple[str, ...] | None]()
+_REMEMBERED = pytest.StashKey[Remembered]()
 
 
 class SessionError(Exception):
@@ -74,6 +76,7 @@ class Checks:
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
             item.stash[_SERVED_WITH] = served_with(item)
+            item.stash[_REMEMBERED] = Remembered()
 
     def run(self, exercise: str, desk: Desk, draw: Draw | None = None) -> list[CheckResult]:
         """Run the checks of an exercise against what the desk serves; `draw` makes the figures of those that fail."""
@@ -189,9 +192,9 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw 
         return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
     if learner.time_outs >= MAX_TIME_OUTS:
         return _result(item, Outcome.TIMED_OUT, say("not run: two checks before it ran out of time"))
-    learner.last_call = None
+    learner.begin(_name_of(item))
     spent = learner.seconds
-    failure = _failure_of(item, sibling, desk)
+    failure = _failure_of(item, sibling, desk, learner)
     seconds = round(learner.seconds - spent, 4)
     if failure is None:
         return _result(item, Outcome.PASSED, earned=mark_of(item, "points", 0.0), seconds=seconds)
@@ -207,15 +210,28 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw 
     return result
 
 
-def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk) -> BaseException | None:
+def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, learner: Learner) -> BaseException | None:
     """Run a check and give what it raised, through pytest's own steps where it asks for more than our fixtures."""
     names = item.stash[_SERVED_WITH]
     if names is not None:
-        return _raised_by(item, names, desk)
+        return _raised_by_one_like_others(item, names, desk, learner)
     item.stash[_FAILURE] = None
     item._initrequest()  # type: ignore[attr-defined]
     runtestprotocol(item, log=False, nextitem=sibling)
     return item.stash.get(_FAILURE, None)
+
+
+def _raised_by_one_like_others(
+    item: pytest.Item, names: Sequence[str], desk: Desk, learner: Learner
+) -> BaseException | None:
+    """Run a check that depends on nothing but answers, unless the same answers have let it pass before."""
+    remembered = item.stash[_REMEMBERED]
+    if remembered.passes(learner):
+        return None
+    failure = _raised_by(item, names, desk)
+    if failure is None and not learner.violations:
+        remembered.learn(learner.transcript)
+    return failure
 
 
 def _raised_by(item: Any, names: Sequence[str], desk: Desk) -> BaseException | None:

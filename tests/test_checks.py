@@ -23,12 +23,13 @@ from autograder.checks import (
     seen_in,
 )
 from autograder.language import said_by
-from autograder.sandbox.learner import Crashed, LearnerException, NotStarted, UnfitResult, _as_exception
+from autograder.sandbox.ended import as_exception
+from autograder.sandbox.learner import Crashed, LearnerException, NotStarted, UnfitResult
 from autograder.sandbox.wire import Facts, Raised
 
 
 def raised(kind, message, name=None):
-    return _as_exception(Raised(kind, name or kind, message, (), Facts()))
+    return as_exception(Raised(kind, name or kind, message, (), Facts()))
 
 
 def message_of(block, kind=ValueError, naming=("temperature",)):

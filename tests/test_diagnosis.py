@@ -181,7 +181,7 @@ def test_a_module_that_runs_out_of_time_on_a_probe_is_not_explained(small_course
 
 def test_a_module_that_ran_out_of_time_before_is_not_asked(small_course, learner_of):
     learner = learner_of(module("return numbers * 3 + more"))
-    learner.time_outs = 1
+    learner._line.time_outs = 1
     assert Diagnostician(small_course()).explain("double", learner) == []
     assert learner.last_call is None
 

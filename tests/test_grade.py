@@ -441,8 +441,8 @@ def test_a_fork_server_dies(learner):
     import pathlib
     if not pathlib.Path({str(killed)!r}).exists():
         pathlib.Path({str(killed)!r}).touch()
-        learner._starter._zygote.kill()
-        learner._starter._zygote.wait()
+        learner._line._starter._zygote.kill()
+        learner._line._starter._zygote.wait()
         learner.close()
 """
     (course.paths.suites / "test_half.py").write_text(source.replace("\n\n@points(1)", f"\n{kill}\n\n@points(1)", 1))

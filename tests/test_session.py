@@ -8,6 +8,7 @@ import pytest
 from autograder.checks import served_with
 from autograder.compare import SuiteMistake
 from autograder.report import Figure, Outcome
+from autograder.sandbox.ended import as_exception
 from autograder.sandbox.learner import (
     Crashed,
     Exited,
@@ -15,8 +16,8 @@ from autograder.sandbox.learner import (
     NotStarted,
     OutOfMemory,
     TimedOut,
+    Transcript,
     UnfitResult,
-    _as_exception,
 )
 from autograder.sandbox.wire import Facts, Frame, Raised
 from autograder.session import SessionError, explain, outcome_of, raised, with_checks
@@ -59,6 +60,13 @@ class FakeLearner:
         self.time_outs = 0
         self.out_of_time = ""
         self.calls = []
+        self.violations = []
+        # Without a process there is nobody to be asked ahead of a check.
+        self.is_running = False
+
+    def begin(self, check):
+        self.last_call = None
+        self.transcript = Transcript()
 
     def double(self, *arguments):
         self.last_call = LastCall("double", arguments, {})
@@ -279,7 +287,7 @@ def test_what_is_wrong_with_a_value_is_said_for_the_learner():
 
 
 def learner_raised(name, message, frames=()):
-    return _as_exception(Raised("ValueError", name, message, frames, Facts()))
+    return as_exception(Raised("ValueError", name, message, frames, Facts()))
 
 
 def test_what_the_learner_raised_is_said_with_its_line():

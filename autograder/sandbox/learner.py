@@ -6,9 +6,8 @@ that name; the end of the process arrives as a `LearnerEnded`, which no `except 
 
 from __future__ import annotations
 
-import builtins
-import signal
-import time
+import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,17 +15,28 @@ from typing import Any
 import msgspec
 
 from autograder.language import Phrase, recognised, say
-from autograder.notebooks.places import place_of
 from autograder.sandbox import wire
-from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
-from autograder.sandbox.values import Blobs, Malformed, Unsendable, Value, WireError, pack, unpack
+from autograder.sandbox.ended import (
+    Crashed,
+    Exited,
+    LearnerEnded,
+    LearnerException,
+    OutOfMemory,
+    TimedOut,
+    UnfitResult,
+    as_exception,
+    at_line,
+)
+from autograder.sandbox.line import Budget, Interrupted, JailMissing, Limits, Line
+from autograder.sandbox.starting import NotStarted, SandboxError, Starter
+from autograder.sandbox.values import Blobs, Malformed, Value, pack, unpack
 from autograder.sandbox.violation import Violation
-from autograder.sandbox.wire import Facts, Frame, Reply, Request
+from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request
 
 __all__ = [
     "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",
     "LearnerException", "Limits", "Module", "NotStarted", "OutOfMemory", "RemoteModule", "SandboxError", "TimedOut",
-    "UnfitResult",
+    "UnfitResult", "at_line",
 ]  # fmt: skip
 
 # What a process says of a value that cannot be sent, and of one that no gradient can be asked for.
@@ -42,61 +52,8 @@ UNSENDABLE = (
     say("a {layout} tensor of dtype {dtype} on {device}"),
     say("a tensor with {count} dimensions"),
 )
+LONGEST_TRANSCRIPT = 1 << 20
 NO_GRADIENT = (say("what was returned is not made of tensors"), say("the shape is {found}, not {right}"))
-
-
-class JailMissing(SandboxError):
-    """A layer of the jail cannot be had on this machine."""
-
-
-class Interrupted(SandboxError):
-    """The grader itself ended it, since nobody waits for the answer any more."""
-
-
-class LearnerException(Exception):
-    """An exception raised by the learner's code; every one is also of the built-in type of that name.
-
-    `source` is that of the module, in which the lines of the `frames` are counted.
-    """
-
-    name: str = ""
-    source: bytes = b""
-    message: str = ""
-    frames: tuple[Frame, ...] = ()
-
-
-class UnfitResult(Exception):
-    """The learner's function returned something that is neither array, tensor nor plain value."""
-
-
-class LearnerEnded(BaseException):
-    """The learner's process ended during a call. Not an Exception, so that no test can mistake it for one."""
-
-
-class TimedOut(LearnerEnded):
-    """It took longer than it may."""
-
-
-class OutOfMemory(LearnerEnded):
-    """It asked for more memory than it may have."""
-
-
-class Exited(LearnerEnded):
-    """It called an exit function."""
-
-
-class Crashed(LearnerEnded):
-    """It was killed by a signal, or stopped answering in the protocol's words."""
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What one learner's process may use."""
-
-    call_seconds: float
-    cpu_seconds: int
-    memory: int
-    output: int
-    value: int
 
 
 class Module(msgspec.Struct, frozen=True):
@@ -106,27 +63,6 @@ class Module(msgspec.Struct, frozen=True):
     source: bytes
     stand_ins: dict[str, bytes] = {}
     banned: tuple[str, ...] = ()
-
-
-class Budget:
-    """Seconds that may be spent in learner calls; a smaller budget may draw on a larger one."""
-
-    def __init__(self, seconds: float, what: Phrase | str, parent: Budget | None = None) -> None:
-        self.seconds = seconds
-        self.what = what
-        self.spent = 0.0
-        self._parent = parent
-
-    def tightest(self) -> tuple[float, Phrase]:
-        """Give the smallest number of seconds left along the chain, and the words for that limit."""
-        said = say("the {seconds} s for {what} are used up", seconds=f"{self.seconds:g}", what=self.what)
-        return _sooner((self.seconds - self.spent, said), self._parent.tightest() if self._parent else None)
-
-    def spend(self, seconds: float) -> None:
-        """Take seconds off this budget and those above it."""
-        self.spent += seconds
-        if self._parent:
-            self._parent.spend(seconds)
 
 
 class Gradients:
@@ -165,6 +101,29 @@ class ModuleDescription(msgspec.Struct, frozen=True):
     children: dict[str, str]
 
 
+class Transcript:
+    """What was asked since a check began, and digests of the answers; nothing where it would grow too large."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self.size = 0
+
+    def add(self, question: Question, answer: Answer, reply: Reply) -> None:
+        """Write down one more."""
+        self.size += question.size + answer.size
+        if not self.is_whole:
+            self.exchanges.clear()
+            return
+        raised = isinstance(reply, wire.Raised)
+        digest = answer.digest_without_frames() if raised else answer.digest()
+        self.exchanges.append(Exchange(question, digest, raised))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is there."""
+        return self.size <= LONGEST_TRANSCRIPT
+
+
 class LastCall(msgspec.Struct, frozen=True):
     """The last call, kept so that a failing check can show it; `result` is None where nothing came back."""
 
@@ -188,22 +147,19 @@ class Learner:
         trust: bool = False,
     ) -> None:
         self.last = Facts()
+        self.last_seconds = 0.0
         self.last_call: LastCall | None = None
-        self.names: tuple[str, ...] = ()
         self.violations: list[Violation] = []
-        self.layers: tuple[str, ...] = ()
-        self.time_outs = 0
-        self._loading = False
-        self._starter = starter
+        self.transcript = Transcript()
         self._module = module
         self._limits = limits
-        self._settings = wire.JailSettings(limits.memory, limits.cpu_seconds, readable)
-        self._budget = budget
-        self._trust = trust
-        self._process: Process | None = None
-        self.interrupted = False
-        self._serial = 0
-        self._generation = 0
+        self._line = Line(starter, limits=limits, readable=readable, budget=budget, trust=trust)
+        self._ahead: deque[tuple[Question, Answer | LearnerEnded]] = deque()
+        self._origin = 0
+        self._asked = 0
+        self._made = 0
+        # Instances live as long as their process, and no longer than the check that made them.
+        self._epoch = 0
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -213,22 +169,62 @@ class Learner:
     @property
     def seconds(self) -> float:
         """Seconds spent in calls so far."""
-        return self._budget.spent
+        return self._line.budget.spent
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers of the jail that held in the last process."""
+        return self._line.layers
+
+    @property
+    def time_outs(self) -> int:
+        """How many calls took longer than they may."""
+        return self._line.time_outs
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was told to stop for good."""
+        return self._line.interrupted
 
     @contextmanager
     def on_another_budget(self, budget: Budget) -> Iterator[None]:
         """Let the calls of this block cost the learner nothing: they are asked by us, and are no part of a mark."""
-        own, self._budget = self._budget, budget
+        own, self._line.budget = self._line.budget, budget
         try:
             yield
         finally:
-            self._budget = own
+            self._line.budget = own
 
     @property
     def out_of_time(self) -> Phrase | None:
         """The limit of exercise or submission that is used up, in words; None while there is time."""
-        left, why = self._budget.tightest()
-        return why if left <= 0 else None
+        return self._line.budget.limit if self._line.budget.left <= 0 else None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process with the module in it."""
+        return self._line.is_open
+
+    def begin(self, check: str) -> None:
+        """Begin a check: what it asks does not depend on what was asked before, not even by its random numbers."""
+        self._origin = zlib.crc32(check.encode())
+        self._asked = 0
+        self._made = 0
+        self._epoch += 1
+        self._ahead.clear()
+        self.transcript = Transcript()
+        self.last = Facts()
+        self.last_call = None
+
+    def ask_ahead(self, question: Question) -> Answer | None:
+        """Ask what the check is going to ask, which then finds the answer; None when the process ended instead."""
+        try:
+            answer = self._line.ask(question)
+        except LearnerEnded as ended:
+            self._ahead.append((question, ended))
+            return None
+        self._ahead.append((question, answer))
+        return answer
 
     @property
     def measured(self) -> _Measured:
@@ -244,15 +240,15 @@ class Learner:
             SandboxError: when no process, or no jail, can be had.
 
         """
-        self._start()
-        self._loading = True
+        self._line.open()
+        self._epoch += 1
+        self._line.loading = True
         try:
             self._load()
         finally:
-            self._loading = False
+            self._line.loading = False
 
     def _load(self) -> None:
-        blobs = Blobs(limit=self._limits.value)
         request = wire.Load(
             self._module.name,
             self._module.source,
@@ -261,17 +257,16 @@ class Learner:
             self._limits.output,
             self._limits.value,
         )
-        scanned, _ = self._ask(request, blobs)
+        scanned, _ = self._read(self._line.ask(wire.question(request, Blobs())))
         if isinstance(scanned, wire.Raised):
-            raise _as_exception(scanned, self._module.source)
+            raise as_exception(scanned, self._module.source)
         if isinstance(scanned, wire.Scanned):
             self._note(scanned.violations)
-        loaded, _ = self._hear(time.monotonic())
+        loaded, _ = self._read(self._line.hear_more())
         if isinstance(loaded, wire.Raised):
             raise self._raised(loaded)
         if not isinstance(loaded, wire.Loaded):
-            raise self._broken("a reply that answers something else")
-        self.names = loaded.names
+            raise self._line.broken("a reply that answers something else")
         self._remember(loaded.facts)
 
     def gradients(
@@ -304,49 +299,56 @@ class Learner:
         packed = [pack(value, blobs, layout=True) for value in arguments]
         named = {name: pack(value, blobs, layout=True) for name, value in keywords.items()}
         loaded = pack(state, blobs, layout=True)
-        reply, _ = self._ask(wire.New(class_name, packed, named, self._seed(), dtype, loaded), blobs)
+        number, self._made = self._made, self._made + 1
+        reply, _ = self._ask(wire.New(number, class_name, packed, named, self._seed(), dtype, loaded), blobs)
         if not isinstance(reply, wire.Created):
             raise self._unexpected(reply)
         self._remember(reply.facts)
-        return RemoteModule(self, class_name, reply.instance, self._generation)
+        return RemoteModule(self, class_name, number, self._epoch)
 
     def interrupt(self) -> None:
         """Stop for good, from another thread: the call under way and all later ones end as `Interrupted`."""
-        self.interrupted = True
-        if (process := self._process) is not None:
-            process.interrupt()
+        self._line.interrupt()
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-
-    def _start(self) -> None:
-        self.close()
-        self._insist_on_going_on()
-        self._serial = 0
-        self._generation += 1
-        self._process = self._starter.start(self._settings)
-        # It may have been told to stop before there was a process to end.
-        self._insist_on_going_on()
-        try:
-            ready, _ = self._hear(time.monotonic(), start_deadline())
-        except LearnerEnded as ended:
-            raise NotStarted(f"a learner's process ended before it began: {ended}{self._explained()}") from None
-        if not isinstance(ready, wire.Ready):
-            raise NotStarted("a learner's process began with the wrong word")
-        if ready.missing and not self._trust:
-            raise JailMissing("; ".join(f"{layer}: {why}" for layer, why in ready.missing.items()))
-        self.layers = ready.layers
-
-    def _explained(self) -> str:
-        why = self._starter.explain()
-        return f"; {why}" if why else ""
+        self._line.close()
 
     def _ready(self) -> None:
-        if self._process is None:
+        if not self._can_answer:
             self.load()
+
+    @property
+    def _can_answer(self) -> bool:
+        return bool(self._ahead) or self._line.is_open
+
+    def _ask(self, request: Request, blobs: Blobs) -> tuple[Reply, Blobs]:
+        question = wire.question(request, blobs)
+        self._asked += 1
+        answer = self._answer_to(question)
+        reply, arrived = self._read(answer)
+        self.transcript.add(question, answer, reply)
+        return reply, arrived
+
+    def _answer_to(self, question: Question) -> Answer:
+        if self._ahead:
+            asked, answer = self._ahead.popleft()
+            if asked == question:
+                if isinstance(answer, LearnerEnded):
+                    raise answer
+                return answer
+            # A check that does not ask the same each time is no longer the one whose answers these are.
+            self._ahead.clear()
+            self._ready()
+        return self._line.ask(question)
+
+    def _read(self, answer: Answer) -> tuple[Reply, Blobs]:
+        try:
+            return answer.read(), answer.blobs()
+        except Malformed as problem:
+            raise self._line.broken(str(problem)) from None
+        finally:
+            self.last_seconds = answer.seconds
 
     def _call(
         self, name: str, target: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any], *, measure: bool
@@ -389,7 +391,7 @@ class Learner:
         assert isinstance(reply, wire.Returned)
         own = tuple(self._unpacked(value, blobs) for value in reply.gradients)
         if len(own) != len(wrt):
-            raise self._broken("gradients that were not asked for")
+            raise self._line.broken("gradients that were not asked for")
         by_name = {key: self._unpacked(value, blobs) for key, value in reply.parameters.items()}
         return Gradients(result, own, by_name, reply.gradient_problem)
 
@@ -414,7 +416,7 @@ class Learner:
         try:
             return unpack(value, blobs)
         except Malformed as problem:
-            raise self._broken(str(problem)) from None
+            raise self._line.broken(str(problem)) from None
 
     def _unexpected(self, reply: Reply) -> BaseException:
         if isinstance(reply, wire.Raised):
@@ -422,19 +424,19 @@ class Learner:
         if isinstance(reply, wire.Unfit):
             self._remember(reply.facts)
             return UnfitResult(say("{value} came back", value=recognised(reply.reason[:300], UNSENDABLE)))
-        return self._broken("a reply that answers something else")
+        return self._line.broken("a reply that answers something else")
 
     def _raised(self, reply: wire.Raised) -> BaseException:
         self._remember(reply.facts)
         if reply.builtin == "MemoryError" or "DefaultCPUAllocator" in reply.message:
-            self.close()
+            self._line.close()
             return OutOfMemory(say("more memory than the limit of {limit} MiB", limit=self._limits.memory >> 20))
         if reply.builtin == "SystemExit":
             self.close()
             said = say("the code called {name} instead of returning", name=reply.name)
             source = self._module.source
             return Exited(at_line(said, reply.frames[-1], source) if reply.frames else said)
-        return _as_exception(reply, self._module.source)
+        return as_exception(reply, self._module.source)
 
     def _remember(self, facts: Facts) -> None:
         self.last = facts
@@ -444,81 +446,8 @@ class Learner:
         self.violations.extend(violations[: max(0, 50 - len(self.violations))])
 
     def _seed(self) -> int:
-        # From call to call another, in every run the same.
-        return 1_000_003 * self._generation + self._serial
-
-    def _ask(self, request: Request, blobs: Blobs) -> tuple[Reply, Blobs]:
-        assert self._process is not None
-        self._serial += 1
-        started = time.monotonic()
-        header = wire.encode(wire.RequestEnvelope(self._serial, request, wire.blob_lengths(blobs)))
-        deadline, _ = self._deadline(started)
-        try:
-            self._process.channel.send(header, blobs, deadline)
-        except (WireError, TimeoutError) as problem:
-            if isinstance(problem, Unsendable):
-                raise
-            raise self._ended(problem, started) from None
-        return self._hear(started)
-
-    def _deadline(self, started: float) -> tuple[float, Phrase]:
-        limit = f"{self._limits.call_seconds:g}"
-        if self._loading:
-            said = say("loading the module took longer than {seconds} s", seconds=limit)
-        else:
-            said = say("one call took longer than {seconds} s", seconds=limit)
-        seconds, why = _sooner((self._limits.call_seconds, said), self._budget.tightest())
-        return started + seconds, why
-
-    def _hear(self, started: float, deadline: float | None = None) -> tuple[Reply, Blobs]:
-        assert self._process is not None
-        until = deadline if deadline is not None else self._deadline(started)[0]
-        try:
-            header, payload = self._process.channel.receive(until)
-            envelope = wire.decode_reply(header)
-            if envelope.serial != self._serial:
-                raise Malformed("an answer to another question")
-            blobs = wire.split_blobs(payload, envelope.blobs)
-        except (WireError, TimeoutError) as problem:
-            raise self._ended(problem, started) from None
-        if deadline is None:
-            self._budget.spend(time.monotonic() - started)
-        return envelope.message, blobs
-
-    def _broken(self, what: str) -> LearnerEnded:
-        self.close()
-        return Crashed(say("the process stopped answering properly ({what})", what=what))
-
-    def _insist_on_going_on(self) -> None:
-        if self.interrupted:
-            self.close()
-            raise Interrupted("nobody waits for the answer any more")
-
-    def _ended(self, problem: Exception, started: float) -> LearnerEnded:
-        assert self._process is not None
-        self._insist_on_going_on()
-        if isinstance(problem, TimeoutError):
-            _, why = self._deadline(started)
-            self.time_outs += 1
-            self._budget.spend(time.monotonic() - started)
-            self.close()
-            return TimedOut(why)
-        self._budget.spend(time.monotonic() - started)
-        if isinstance(problem, Malformed):
-            return self._broken(str(problem))
-        end = self._process.wait()
-        self.close()
-        return self._told(end)
-
-    def _told(self, end: wire.End | None) -> LearnerEnded:
-        if end is None:
-            return Crashed(say("the process closed its line to the grader"))
-        if not end.killed:
-            return Exited(say("the process exited (status {status}) instead of returning", status=end.code))
-        if end.code == getattr(signal, "SIGXCPU", -1):
-            self.time_outs += 1
-            return TimedOut(say("more than {seconds} s of processor time", seconds=self._limits.cpu_seconds))
-        return Crashed(say("the process was killed by {signal}", signal=_signal_name(end.code)))
+        # From call to call and from check to check another, in every run the same.
+        return self._origin + 1_000_003 * self._asked
 
 
 class _Measured:
@@ -534,11 +463,11 @@ class _Measured:
 class RemoteModule:
     """An instance in the learner's process."""
 
-    def __init__(self, learner: Learner, name: str, number: int, generation: int) -> None:
+    def __init__(self, learner: Learner, name: str, number: int, epoch: int) -> None:
         self._learner = learner
         self._name = name
         self._number = number
-        self._generation = generation
+        self._epoch = epoch
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         self._insist()
@@ -587,48 +516,5 @@ class RemoteModule:
         return self._learner._manage(self._number, operation, argument)
 
     def _insist(self) -> None:
-        if self._generation != self._learner._generation or self._learner._process is None:
+        if self._epoch != self._learner._epoch or not self._learner._can_answer:
             raise Crashed(say("the process that held this module has ended"))
-
-
-def _as_exception(reply: wire.Raised, source: bytes = b"") -> LearnerException:
-    """Make an exception that is both a LearnerException and of the named built-in type; `source` is the module's."""
-    builtin = getattr(builtins, reply.builtin, None)
-    if not (isinstance(builtin, type) and issubclass(builtin, Exception)):
-        builtin = Exception
-    bases = (LearnerException,) if builtin is Exception else (LearnerException, builtin)
-    try:
-        error: LearnerException = type(builtin.__name__, bases, {"__str__": _plain_message})(reply.message)
-    except TypeError:
-        # A built-in that needs more than a message (UnicodeDecodeError).
-        error = type(builtin.__name__, (LearnerException,), {"__str__": _plain_message})(reply.message)
-    error.message = reply.message
-    error.name = reply.name
-    error.frames = reply.frames
-    error.source = source
-    return error
-
-
-def _plain_message(error: Any) -> str:
-    return str(error.message)
-
-
-def at_line(said: Phrase | str, frame: Frame, source: bytes = b"") -> Phrase:
-    """Give a sentence with the line of the learner's that it is about, in a notebook that of its cell."""
-    cell, line = place_of(frame.line, source)
-    if cell:
-        return say("{said} (cell {cell}, line {line}: {code})", said=said, cell=cell, line=line, code=frame.text)
-    if not frame.text:
-        return say("{said} (line {line})", said=said, line=frame.line)
-    return say("{said} (line {line}: {code})", said=said, line=frame.line, code=frame.text)
-
-
-def _sooner(own: tuple[float, Phrase], other: tuple[float, Phrase] | None) -> tuple[float, Phrase]:
-    return other if other and other[0] < own[0] else own
-
-
-def _signal_name(number: int) -> Phrase:
-    try:
-        return say("signal {number} ({name})", number=number, name=signal.Signals(number).name)
-    except ValueError:
-        return say("signal {number}", number=number)

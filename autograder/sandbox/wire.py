@@ -6,6 +6,7 @@ so hostile bytes cannot make the reader build many objects; the blobs are copied
 
 from __future__ import annotations
 
+import hashlib
 import socket
 import struct
 import time
@@ -24,6 +25,7 @@ class Closed(WireError):
 LENGTHS = struct.Struct("!II")
 HEADER_LIMIT = 4 << 20
 MAX_BLOBS = 10_000
+DIGEST_BYTES = 32
 # A worker that cannot inherit its line connects to a port of this machine, and sends the secret that it was given.
 CALL_BACK = "call back"
 PORT_BYTES = 2
@@ -77,8 +79,12 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
 
 
 class New(msgspec.Struct, frozen=True, tag="new"):
-    """Make an instance of a class of the learner's; with a dtype it is converted, with a state that is loaded."""
+    """Make an instance of a class of the learner's; with a dtype it is converted, with a state that is loaded.
 
+    It is known by its number until another gets it.
+    """
+
+    number: int
     target: str
     arguments: list[Value]
     keywords: dict[str, Value]
@@ -112,7 +118,6 @@ class Frame(msgspec.Struct, array_like=True, frozen=True):
 class Facts(msgspec.Struct, frozen=True):
     """What else a call tells. `modified` and `shared` hold names of arguments; `largest_tensor` is in bytes."""
 
-    seconds: float = 0.0
     output: str = ""
     warnings: tuple[tuple[str, str], ...] = ()
     modified: tuple[str, ...] = ()
@@ -136,9 +141,8 @@ class Scanned(msgspec.Struct, frozen=True, tag="scanned"):
 
 
 class Loaded(msgspec.Struct, frozen=True, tag="loaded"):
-    """The module was executed; these public names exist."""
+    """The module was executed."""
 
-    names: tuple[str, ...]
     facts: Facts
 
 
@@ -153,9 +157,8 @@ class Returned(msgspec.Struct, frozen=True, tag="returned"):
 
 
 class Created(msgspec.Struct, frozen=True, tag="created"):
-    """An instance exists under this number."""
+    """The instance exists."""
 
-    instance: int
     facts: Facts
 
 
@@ -179,7 +182,7 @@ class Unfit(msgspec.Struct, frozen=True, tag="unfit"):
 Reply = Ready | Scanned | Loaded | Returned | Created | Raised | Unfit
 
 
-class RequestEnvelope(msgspec.Struct, frozen=True):
+class RequestEnvelope(msgspec.Struct, array_like=True, frozen=True):
     """A request with its number and the lengths of its blobs."""
 
     serial: int
@@ -187,38 +190,136 @@ class RequestEnvelope(msgspec.Struct, frozen=True):
     blobs: list[int]
 
 
-class ReplyEnvelope(msgspec.Struct, frozen=True):
-    """A reply with the number of the request it answers and the lengths of its blobs."""
+class ReplyEnvelope(msgspec.Struct, array_like=True, frozen=True):
+    """A reply with the number of the request it answers, the lengths of its blobs and the seconds that it took."""
 
     serial: int
     message: Reply
     blobs: list[int]
+    seconds: float = 0.0
 
 
+class SealedRequest(msgspec.Struct, array_like=True, frozen=True):
+    """A `RequestEnvelope` whose message is in bytes already."""
+
+    serial: int
+    message: msgspec.Raw
+    blobs: list[int]
+
+
+class SealedReply(msgspec.Struct, array_like=True, frozen=True):
+    """A `ReplyEnvelope` whose message has not been read."""
+
+    serial: int
+    message: msgspec.Raw
+    blobs: list[int]
+    seconds: float = 0.0
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A request as it travels, without a number: equal where the same is asked."""
+
+    message: bytes
+    lengths: list[int]
+    payload: bytes
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self.message) + len(self.payload)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A reply as it arrived; nothing in it has been looked at yet but the number of what it answers."""
+
+    message: memoryview
+    lengths: list[int]
+    payload: memoryview
+    seconds: float
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return len(self.message) + len(self.payload)
+
+    def digest(self) -> bytes:
+        """Give a few bytes that only an answer which says the same has; how long it took is no part of that."""
+        return _digest(self.message, self.lengths, self.payload)
+
+    def digest_without_frames(self) -> bytes:
+        """Give the same for an exception wherever it was raised: the lines are the learner's own. Malformed."""
+        reply = self.read()
+        if not isinstance(reply, Raised):
+            return self.digest()
+        message = _encoder.encode(msgspec.structs.replace(reply, frames=()))
+        return _digest(message, self.lengths, self.payload)
+
+    def read(self) -> Reply:
+        """Give the message. Raises Malformed."""
+        try:
+            return _message_decoder.decode(self.message)
+        except NOT_A_MESSAGE as error:
+            raise Malformed(f"not a reply: {str(error)[:200]}") from None
+
+    def blobs(self) -> Blobs:
+        """Give the bytes of its arrays, which may be taken once. Raises Malformed."""
+        return split_blobs(self.payload, self.lengths)
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A question, the digest of its answer, and whether that was an exception (digested without its frames)."""
+
+    question: Question
+    digest: bytes
+    raised: bool
+
+
+NOT_A_MESSAGE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError)
 _encoder = msgspec.msgpack.Encoder()
 _request_decoder = msgspec.msgpack.Decoder(RequestEnvelope)
-_reply_decoder = msgspec.msgpack.Decoder(ReplyEnvelope)
+_reply_decoder = msgspec.msgpack.Decoder(SealedReply)
+_message_decoder: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 
 
-def encode(envelope: RequestEnvelope | ReplyEnvelope) -> bytes:
+def encode(envelope: ReplyEnvelope | SealedRequest | RequestEnvelope) -> bytes:
     """Give the header of a frame."""
     return _encoder.encode(envelope)
 
 
-def decode_reply(header: bytes | bytearray) -> ReplyEnvelope:
-    """Read a reply's header; Malformed for anything else."""
+def question(request: Request, blobs: Blobs) -> Question:
+    """Give a request as it travels."""
+    return Question(_encoder.encode(request), blob_lengths(blobs), b"".join(blobs.chunks()))
+
+
+def numbered(serial: int, asked: Question) -> bytes:
+    """Give the header of a question's frame."""
+    return _encoder.encode(SealedRequest(serial, msgspec.Raw(asked.message), asked.lengths))
+
+
+def decode_answer(serial: int, header: bytes | bytearray, payload: memoryview) -> Answer:
+    """Read a reply's header but for the message in it; Malformed for anything else, or where the number is another."""
     try:
-        return _reply_decoder.decode(header)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError) as error:
+        sealed = _reply_decoder.decode(header)
+    except NOT_A_MESSAGE as error:
         raise Malformed(f"not a reply: {str(error)[:200]}") from None
+    if sealed.serial != serial:
+        raise Malformed("an answer to another question")
+    return Answer(memoryview(sealed.message), sealed.blobs, payload, sealed.seconds)
 
 
 def decode_request(header: bytes | bytearray) -> RequestEnvelope:
     """Read a request's header; Malformed for anything else."""
     try:
         return _request_decoder.decode(header)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError) as error:
+    except NOT_A_MESSAGE as error:
         raise Malformed(f"not a request: {str(error)[:200]}") from None
+
+
+def _digest(message: bytes | memoryview, lengths: list[int], payload: memoryview) -> bytes:
+    digest = hashlib.blake2b(message, digest_size=DIGEST_BYTES)
+    digest.update(_encoder.encode(lengths))
+    digest.update(payload)
+    return digest.digest()
 
 
 class Channel:
@@ -230,7 +331,7 @@ class Channel:
         # Received, but behind the end of what was asked for.
         self._ahead = b""
 
-    def send(self, envelope_header: bytes, blobs: Blobs, deadline: float | None = None) -> None:
+    def send(self, header: bytes, payload: bytes, deadline: float | None = None) -> None:
         """Write one frame.
 
         Raises:
@@ -239,12 +340,11 @@ class Channel:
             TimeoutError: when the deadline passes.
 
         """
-        if len(envelope_header) > HEADER_LIMIT:
-            raise Unsendable(f"a message of {len(envelope_header)} bytes beside its arrays")
-        payload = b"".join(blobs.chunks())
+        if len(header) > HEADER_LIMIT:
+            raise Unsendable(f"a message of {len(header)} bytes beside its arrays")
         try:
             self._wait_until(deadline)
-            self._connection.sendall(LENGTHS.pack(len(envelope_header), len(payload)) + envelope_header + payload)
+            self._connection.sendall(LENGTHS.pack(len(header), len(payload)) + header + payload)
         except TimeoutError:
             raise
         except OSError as error:

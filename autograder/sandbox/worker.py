@@ -91,20 +91,23 @@ def serve(connection: socket.socket, settings: JailSettings) -> None:
             return
         envelope = decode_request(header)
         for reply, blobs in answers.to(envelope.message, split_blobs(payload, envelope.blobs)):
-            _say(channel, envelope.serial, reply, blobs)
+            _say(channel, envelope.serial, reply, blobs, answers.seconds)
 
 
-def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs) -> None:
-    channel.send(encode(ReplyEnvelope(serial, reply, blob_lengths(blobs))), blobs)
+def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: float = 0.0) -> None:
+    header = encode(ReplyEnvelope(serial, reply, blob_lengths(blobs), seconds))
+    channel.send(header, b"".join(blobs.chunks()))
 
 
 class Answers:
     """The state of one learner's process: the module, its instances, what has been observed."""
 
     def __init__(self) -> None:
+        # What the last request took.
+        self.seconds = 0.0
         self._module = ModuleType("nothing_loaded")
         self._filename = ""
-        self._instances: list[Any] = []
+        self._instances: dict[int, Any] = {}
         self._watch = banned.Watch((), frozenset())
         self._text = BoundedText(0)
         self._warnings = BoundedWarnings()
@@ -151,8 +154,7 @@ class Answers:
         sys.modules[request.module] = self._module
         with self._observing():
             exec(code, self._module.__dict__)
-        names = [name for name in list(vars(self._module)) if isinstance(name, str) and not name.startswith("_")]
-        return Loaded(tuple(names[:500]), self._facts()), Blobs()
+        return Loaded(self._facts()), Blobs()
 
     def _stand_in(self, name: str, source: bytes) -> ModuleType:
         module = ModuleType(name)
@@ -221,8 +223,8 @@ class Answers:
                 _convert(instance, request.dtype)
             if state is not None:
                 _load_state(instance, state)
-        self._instances.append(instance)
-        return Created(len(self._instances) - 1, self._facts()), Blobs()
+        self._instances[request.number] = instance
+        return Created(self._facts()), Blobs()
 
     def _manage(self, request: Manage, blobs: Blobs) -> tuple[Reply, Blobs]:
         instance = self._find(request.target)
@@ -250,7 +252,7 @@ class Answers:
     def _facts(
         self, own: Arguments | None = None, result: Any = None, target: Any = None, largest: int | None = None
     ) -> Facts:
-        seconds = time.perf_counter() - self._started
+        self.seconds = time.perf_counter() - self._started
         arrays = list(leaves(result))
         spans = [span(leaf) for leaf in arrays]
         self._result = arrays, spans
@@ -258,7 +260,6 @@ class Answers:
         if self._earlier.meet(spans):
             shared.append("an earlier result")
         return Facts(
-            seconds=seconds,
             output=self._text.take(),
             warnings=tuple(self._warnings.found),
             modified=tuple(_names(own.changed(), target)) if own else (),

@@ -13,12 +13,12 @@ from autograder.sandbox.learner import Budget, Crashed, Exited, LearnerEnded, Le
 FORGER = """
 import msgspec, os, struct, threading, time
 
-def frame(serial, message, payload=b"", blobs=()):
-    header = msgspec.msgpack.encode({"serial": serial, "message": message, "blobs": list(blobs)})
+def frame(serial, message, payload=b"", blobs=(), seconds=0.0):
+    header = msgspec.msgpack.encode([serial, message, list(blobs), seconds])
     return struct.pack("!II", len(header), len(payload)) + header + payload
 
-def returned(serial, value, **facts):
-    return frame(serial, {"type": "returned", "value": value, "facts": facts})
+def returned(serial, value, seconds=0.0, **facts):
+    return frame(serial, {"type": "returned", "value": value, "facts": facts}, seconds=seconds)
 
 def raised(serial, builtin, name="E", message="temperature scores", **facts):
     return frame(serial, {"type": "raised", "builtin": builtin, "name": name, "message": message, "frames": [],
@@ -56,8 +56,8 @@ def test_an_answer_with_another_number_is_a_crash(forging, serial):
     ["struct.pack('!II', 0xFFFFFFFF, 0xFFFFFFFF)", "struct.pack('!II', 10, 0xFFFFFFFF) + b'x' * 10",
      "struct.pack('!II', 0, 0)", "struct.pack('!II', 4, 0) + bytes(4)", "b'HTTP/1.1 200 OK\\r\\n\\r\\n'",
      "frame(2, {'type': 'passed'})", "frame(2, {'type': 'ready', 'layers': [], 'missing': {}})",
-     "frame(2, {'type': 'scanned', 'violations': []})", "frame(2, {'type': 'loaded', 'names': [], 'facts': {}})",
-     "frame(2, {'type': 'created', 'instance': 0, 'facts': {}})", "returned(2, ['array', 'object', [1], 0])",
+     "frame(2, {'type': 'scanned', 'violations': []})", "frame(2, {'type': 'loaded', 'facts': {}})",
+     "frame(2, {'type': 'created', 'facts': {}})", "returned(2, ['array', 'object', [1], 0])",
      "returned(2, ['array', 'float64', [2 ** 40], 0])", "returned(2, ['tensor', 'float64', [1], 7])",
      "returned(2, ['items', 'set', []])", "returned(-2, 5)", "returned(2, ['items', 'list', [None] * 10001])"],
 )  # fmt: skip

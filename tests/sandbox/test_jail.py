@@ -186,14 +186,14 @@ def test_why_a_layer_is_missing_is_one_line():
 
 def test_a_learner_does_not_begin_in_a_jail_with_a_hole(learner_of, monkeypatch):
     learner = learner_of("def f():\n    return 1")
-    learner._settings = msgspec.structs.replace(learner._settings, readable=("/",))
+    learner._line._settings = msgspec.structs.replace(learner._line._settings, readable=("/",))
     with pytest.raises(JailMissing, match=r"^landlock: PermissionError: .*a folder outside can still be listed$"):
         learner.load()
 
 
 def test_with_trust_it_begins_and_the_layers_that_hold_are_told(learner_of):
     learner = learner_of("def f():\n    return 1", trust=True)
-    learner._settings = msgspec.structs.replace(learner._settings, readable=("/",))
+    learner._line._settings = msgspec.structs.replace(learner._line._settings, readable=("/",))
     assert learner.f() == 1
     assert learner.layers == ("process", "rlimits", "seccomp")
 

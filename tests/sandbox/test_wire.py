@@ -20,6 +20,7 @@ from autograder.sandbox.wire import (
     Call,
     Channel,
     Closed,
+    Created,
     Facts,
     Frame,
     Gradient,
@@ -36,7 +37,7 @@ from autograder.sandbox.wire import (
     Unfit,
     Violation,
     blob_lengths,
-    decode_reply,
+    decode_answer,
     decode_request,
     encode,
     split_blobs,
@@ -70,13 +71,13 @@ def read(data, *, keep_open=False, seconds=SECONDS):
     sender = threading.Thread(target=send_all, args=(theirs, data, keep_open), daemon=True)
     sender.start()
     try:
-        header, payload = Channel(ours, BLOB_LIMIT).receive(time.monotonic() + seconds)
-        envelope = decode_reply(header)
-        blobs = split_blobs(payload, envelope.blobs)
-        if isinstance(envelope.message, Returned):
-            values = [envelope.message.value, *envelope.message.gradients, *envelope.message.parameters.values()]
+        answer = decode_answer(1, *Channel(ours, BLOB_LIMIT).receive(time.monotonic() + seconds))
+        answer.digest()
+        message, blobs = answer.read(), answer.blobs()
+        if isinstance(message, Returned):
+            values = [message.value, *message.gradients, *message.parameters.values()]
             return [unpack(value, blobs) for value in values]
-        return envelope.message
+        return message
     finally:
         ours.close()
         theirs.close()
@@ -100,25 +101,29 @@ def exchanged(message, blobs=None):
     envelope = RequestEnvelope if request else ReplyEnvelope
     header = encode(envelope(7, message, blob_lengths(blobs)))
     with ours, theirs:
-        Channel(ours).send(header, blobs, time.monotonic() + SECONDS)
+        Channel(ours).send(header, b"".join(blobs.chunks()), time.monotonic() + SECONDS)
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
-    decoded = decode_request(header) if request else decode_reply(header)
-    assert decoded.serial == 7
-    return decoded.message, split_blobs(payload, decoded.blobs)
+    if request:
+        decoded = decode_request(header)
+        assert decoded.serial == 7
+        return decoded.message, split_blobs(payload, decoded.blobs)
+    answer = decode_answer(7, header, payload)
+    return answer.read(), answer.blobs()
 
 
 FACTS = Facts(
-    0.5, "text", (("UserWarning", "mind"),), ("scores",), ("scores",), False, 64, (Violation("f", 3, "f(x)"),)
+    "text", (("UserWarning", "mind"),), ("scores",), ("scores",), False, 64, (Violation("f", 3, "f(x)"),)
 )
 MESSAGES = [
     Load("softmax", b"x = 1", {"attention": b"y = 2"}, ("torch.*softmax",), 64, 128),
     Call("softmax", [1, 2.5, "a", None], {"axis": -1}, 5, True, Gradient((0, 2), [None, 1.0])),
     Call(3, [], {}, 5),
-    New("MultiHeadAttention", [15, 3], {"dropout": 0.5}, 9),
+    New(2, "MultiHeadAttention", [15, 3], {"dropout": 0.5}, 9),
     Manage(0, "describe"),
     Ready(("process",), {"landlock": "landlock is not installed"}),
     Scanned((Violation("torch.softmax", 2, "torch.softmax(x)"),)),
-    Loaded(("softmax",), FACTS),
+    Loaded(FACTS),
+    Created(FACTS),
     Returned(Items("tuple", [1, Table([("a", None)])]), FACTS, [None, 2.0], {"weight": 1}, "a problem"),
     Raised("ValueError", "MyError", "no", (Frame(3, "softmax", "raise MyError"),), FACTS),
     Unfit("a value of type set", FACTS),
@@ -145,33 +150,34 @@ def test_a_large_frame_crosses_while_it_is_read():
     blobs = Blobs()
     packed = pack(np.arange(1 << 19), blobs)
     header = encode(ReplyEnvelope(1, Returned(packed, Facts()), blob_lengths(blobs)))
-    sender = threading.Thread(target=Channel(ours).send, args=(header, blobs))
+    sender = threading.Thread(target=Channel(ours).send, args=(header, b"".join(blobs.chunks())))
     sender.start()
     with ours, theirs:
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
         sender.join()
-    array = unpack(decode_reply(header).message.value, split_blobs(payload, [8 << 19]))
+    answer = decode_answer(1, header, payload)
+    array = unpack(answer.read().value, answer.blobs())
     assert array[-1] == (1 << 19) - 1
 
 
 def test_a_header_beyond_the_limit_is_not_sent():
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(Unsendable, match=f"a message of {HEADER_LIMIT + 1} bytes"):
-        Channel(ours).send(bytes(HEADER_LIMIT + 1), Blobs())
+        Channel(ours).send(bytes(HEADER_LIMIT + 1), b"")
 
 
 def test_sending_to_nobody_says_so():
     ours, theirs = socket.socketpair()
     theirs.close()
     with ours, pytest.raises(Closed):
-        Channel(ours).send(b"header", Blobs([memoryview(bytes(1 << 20))]))
+        Channel(ours).send(b"header", bytes(1 << 20))
 
 
 def test_sending_to_one_who_does_not_read_ends_at_the_deadline():
     ours, theirs = socket.socketpair()
     started = time.monotonic()
     with ours, theirs, pytest.raises(TimeoutError):
-        Channel(ours).send(b"header", Blobs([memoryview(bytes(32 << 20))]), time.monotonic() + 0.2)
+        Channel(ours).send(b"header", bytes(32 << 20), time.monotonic() + 0.2)
     assert 0.2 <= time.monotonic() - started < 30.0
 
 
@@ -238,13 +244,16 @@ ONE = memoryview(bytes(8))
         raw_frame(b""),
         raw_frame(b"\xc1"),
         raw_frame(b"\x81"),
-        raw_frame(msgspec.msgpack.encode({"serial": 1})),
-        raw_frame(msgspec.msgpack.encode({"serial": 1, "message": {"type": "no such type"}, "blobs": []})),
-        raw_frame(msgspec.msgpack.encode({"serial": 1 << 63, "message": {"type": "scanned"}, "blobs": []})),
-        raw_frame(msgspec.msgpack.encode({"serial": 1, "message": {"type": "unfit", "reason": b"\xff"}, "blobs": []})),
-        raw_frame(msgspec.msgpack.encode({"serial": "1", "message": {"type": "scanned"}, "blobs": []})),
+        raw_frame(msgspec.msgpack.encode([1])),
+        raw_frame(msgspec.msgpack.encode({"serial": 1, "message": {"type": "scanned"}, "blobs": []})),
+        raw_frame(msgspec.msgpack.encode([1, {"type": "no such type"}, []])),
+        raw_frame(msgspec.msgpack.encode([1 << 63, {"type": "scanned", "violations": []}, []])),
+        raw_frame(msgspec.msgpack.encode([1, {"type": "unfit", "reason": b"\xff"}, []])),
+        raw_frame(msgspec.msgpack.encode(["1", {"type": "scanned", "violations": []}, []])),
+        raw_frame(msgspec.msgpack.encode([1, {"type": "scanned", "violations": []}, [], "0.5"])),
         raw_frame(encode(RequestEnvelope(1, Manage(0, "state"), []))),
         raw_frame(encode(ReplyEnvelope(1, Returned(1, Facts()), [])) + b"\0"),
+        raw_frame(encode(ReplyEnvelope(2, Returned(1, Facts()), []))),
         raw_frame(msgspec.msgpack.encode(msgspec.msgpack.Ext(1, b"code"))),
         raw_frame(b"\xdd\xff\xff\xff\xff"),
         raw_frame(b"\xdb\xff\xff\xff\xff"),

@@ -1,0 +1,208 @@
+"""The line to a learner's process: start one, ask it, stop it at its deadline, and say how it ended."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import msgspec
+
+from autograder.language import Phrase, say
+from autograder.sandbox import wire
+from autograder.sandbox.ended import Crashed, Exited, LearnerEnded, TimedOut
+from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
+from autograder.sandbox.values import Malformed, Unsendable, WireError
+from autograder.sandbox.wire import Answer, Question
+
+
+class JailMissing(SandboxError):
+    """A layer of the jail cannot be had on this machine."""
+
+
+class Interrupted(SandboxError):
+    """The grader itself ended it, since nobody waits for the answer any more."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one learner's process may use."""
+
+    call_seconds: float
+    cpu_seconds: int
+    memory: int
+    output: int
+    value: int
+
+
+class Budget:
+    """Seconds that may be spent in learner calls; a smaller budget may draw on a larger one."""
+
+    def __init__(self, seconds: float, what: Phrase | str, parent: Budget | None = None) -> None:
+        self.seconds = seconds
+        self.what = what
+        self.spent = 0.0
+        self._parent = parent
+
+    @property
+    def left(self) -> float:
+        """The smallest number of seconds left along the chain."""
+        own = self.seconds - self.spent
+        return min(own, self._parent.left) if self._parent else own
+
+    @property
+    def limit(self) -> Phrase:
+        """The words for the limit that is reached first."""
+        if self._parent and self._parent.left < self.seconds - self.spent:
+            return self._parent.limit
+        return say("the {seconds} s for {what} are used up", seconds=f"{self.seconds:g}", what=self.what)
+
+    def spend(self, seconds: float) -> None:
+        """Take seconds off this budget and those above it."""
+        self.spent += seconds
+        if self._parent:
+            self._parent.spend(seconds)
+
+
+class Line:
+    """Asks one process at a time, whose end leaves nothing to be heard; the next is another.
+
+    `generation` counts the processes. Every answer costs the budget the time that it took.
+    """
+
+    def __init__(
+        self, starter: Starter, *, limits: Limits, readable: tuple[str, ...], budget: Budget, trust: bool
+    ) -> None:
+        self.budget = budget
+        self.layers: tuple[str, ...] = ()
+        self.time_outs = 0
+        self.interrupted = False
+        self.generation = 0
+        self.loading = False
+        self._starter = starter
+        self._limits = limits
+        self._settings = wire.JailSettings(limits.memory, limits.cpu_seconds, readable)
+        self._trust = trust
+        self._process: Process | None = None
+        self._serial = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a process to ask."""
+        return self._process is not None
+
+    def open(self) -> None:
+        """Start a process. SandboxError when none, or no jail, can be had."""
+        self.close()
+        self._insist_on_going_on()
+        self._serial = 0
+        self.generation += 1
+        self._process = self._starter.start(self._settings)
+        # It may have been told to stop before there was a process to end.
+        self._insist_on_going_on()
+        try:
+            ready = self._hear(time.monotonic(), start_deadline()).read()
+        except (LearnerEnded, Malformed) as ended:
+            raise NotStarted(f"a learner's process ended before it began: {ended}{self._explained()}") from None
+        if not isinstance(ready, wire.Ready):
+            raise NotStarted("a learner's process began with the wrong word")
+        if ready.missing and not self._trust:
+            raise JailMissing("; ".join(f"{layer}: {why}" for layer, why in ready.missing.items()))
+        self.layers = ready.layers
+
+    def ask(self, question: Question) -> Answer:
+        """Ask the process. LearnerEnded when it ends instead of answering, or has to be ended."""
+        assert self._process is not None
+        self._serial += 1
+        started = time.monotonic()
+        header = wire.numbered(self._serial, question)
+        try:
+            self._process.channel.send(header, question.payload, self._deadline(started))
+        except (WireError, TimeoutError) as problem:
+            if isinstance(problem, Unsendable):
+                raise
+            raise self._ended(problem, started) from None
+        return self._hear(started)
+
+    def hear_more(self) -> Answer:
+        """Give the second answer to what has two."""
+        return self._hear(time.monotonic())
+
+    def broken(self, what: str) -> LearnerEnded:
+        """End a process that does not answer as it should, and say so."""
+        self.close()
+        return Crashed(say("the process stopped answering properly ({what})", what=what))
+
+    def interrupt(self) -> None:
+        """Stop for good, from another thread: what is asked and all that comes later ends as `Interrupted`."""
+        self.interrupted = True
+        if (process := self._process) is not None:
+            process.interrupt()
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _explained(self) -> str:
+        why = self._starter.explain()
+        return f"; {why}" if why else ""
+
+    def _deadline(self, started: float) -> float:
+        return started + min(self._limits.call_seconds, self.budget.left)
+
+    def _too_long(self) -> Phrase:
+        limit = f"{self._limits.call_seconds:g}"
+        if self.budget.left < self._limits.call_seconds:
+            return self.budget.limit
+        if self.loading:
+            return say("loading the module took longer than {seconds} s", seconds=limit)
+        return say("one call took longer than {seconds} s", seconds=limit)
+
+    def _hear(self, started: float, deadline: float | None = None) -> Answer:
+        assert self._process is not None
+        until = self._deadline(started) if deadline is None else deadline
+        try:
+            answer = wire.decode_answer(self._serial, *self._process.channel.receive(until))
+        except (WireError, TimeoutError) as problem:
+            raise self._ended(problem, started) from None
+        if deadline is None:
+            self.budget.spend(time.monotonic() - started)
+        return answer
+
+    def _insist_on_going_on(self) -> None:
+        if self.interrupted:
+            self.close()
+            raise Interrupted("nobody waits for the answer any more")
+
+    def _ended(self, problem: Exception, started: float) -> LearnerEnded:
+        assert self._process is not None
+        self._insist_on_going_on()
+        if isinstance(problem, TimeoutError):
+            why = self._too_long()
+            self.time_outs += 1
+            self.budget.spend(time.monotonic() - started)
+            self.close()
+            return TimedOut(why)
+        self.budget.spend(time.monotonic() - started)
+        if isinstance(problem, Malformed):
+            return self.broken(str(problem))
+        end = self._process.wait()
+        self.close()
+        return self._told(end)
+
+    def _told(self, end: wire.End | None) -> LearnerEnded:
+        if end is None:
+            return Crashed(say("the process closed its line to the grader"))
+        if not end.killed:
+            return Exited(say("the process exited (status {status}) instead of returning", status=end.code))
+        if end.code == getattr(signal, "SIGXCPU", -1):
+            self.time_outs += 1
+            return TimedOut(say("more than {seconds} s of processor time", seconds=self._limits.cpu_seconds))
+        return Crashed(say("the process was killed by {signal}", signal=_signal_name(end.code)))
+
+
+def _signal_name(number: int) -> Phrase:
+    try:
+        return say("signal {number} ({name})", number=number, name=signal.Signals(number).name)
+    except ValueError:
+        return say("signal {number}", number=number)

@@ -1,0 +1,262 @@
+"""A check that has passed is not computed again for whoever answers alike, and nobody's mark is another for it."""
+
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+
+from autograder.course import find_course, load_course
+from autograder.faults.mutant import source_of
+from autograder.faults.shelf import Families
+from autograder.grade import grade_all
+from autograder.remembered import MOST_WAYS
+from autograder.report import Outcome
+from autograder.session import with_checks
+from autograder.submission import Submission
+
+SUITE = """
+import numpy as np
+from autograder.checks import assert_close, assert_untouched, insist, points, raises, say
+
+runs = []
+
+@points(1)
+def test_three_numbers(learner):
+    runs.append("numbers")
+    for number in (1.0, 2.0, 3.0):
+        assert_close(learner.double(np.array([number])), np.array([2 * number]))
+        assert_untouched(learner)
+
+@points(1)
+def test_a_word_is_refused(learner):
+    runs.append("word")
+    with raises(TypeError, naming=("number",)):
+        learner.double("one")
+    assert_close(learner.double(np.ones(1)), np.full(1, 2.0))
+
+@points(1)
+def test_what_comes_of_chance(learner):
+    runs.append("chance")
+    insist(learner.drawn() < 1.0, say("too much"))
+"""
+RIGHT = """
+import numpy as np, random
+ASKED = []
+def double(number):
+    ASKED.append(1)
+    if isinstance(number, str):
+        raise TypeError("a number, please")
+    return {double}
+def asked():
+    return len(ASKED)
+def drawn():
+    return random.random()
+"""
+
+
+def module(double="number * 2"):
+    return RIGHT.format(double=double)
+
+
+class DeskOfOne:
+    def __init__(self, learner):
+        self._learner = learner
+
+    def learner(self, exercise):
+        return self._learner
+
+    def reference(self, exercise):
+        return ModuleType(exercise)
+
+
+@pytest.fixture
+def graded(tmp_path, learner_of):
+    """Give a function that runs the suite for one module after the other, and tells what it did itself for each."""
+    suite = tmp_path / "test_double.py"
+
+    def run(*sources, text=SUITE, **options):
+        suite.write_text(text)
+        told = []
+
+        def body(checks):
+            runs = checks._items["double"][0].module.runs
+            for source in sources:
+                runs.clear()
+                learner = learner_of(source, **options)
+                learner.load()
+                results = checks.run("double", DeskOfOne(learner))
+                told.append((results, list(runs), learner))
+
+        with_checks([suite], body)
+        return told
+
+    return run
+
+
+def outcomes(results):
+    return [result.outcome for result in results]
+
+
+PASSED = [Outcome.PASSED] * 3
+
+
+def test_who_answers_alike_passes_without_the_check(graded):
+    (first, ran, _), (second, again, learner) = graded(module(), module("number + number"))
+    assert outcomes(first) == outcomes(second) == PASSED
+    assert ran == ["numbers", "word", "chance"]
+    assert again == []
+    assert [result.earned for result in second] == [1, 1, 1]
+    assert learner.asked() == 5
+
+
+def test_what_is_asked_costs_its_time_all_the_same(graded):
+    slow = module("(time.sleep(0.05), number * 2)[1]").replace("import", "import time,", 1)
+    (_, _, _), (results, ran, learner) = graded(module(), slow)
+    assert (outcomes(results), ran) == (PASSED, [])
+    assert results[0].seconds > 0.15
+    assert learner.seconds > 0.2
+
+
+@pytest.mark.parametrize(
+    ("double", "message"),
+    [
+        ("number * 3", "returned [3.], right is [2.]"),
+        ("number * 2 if number < 3 else number", "returned [3.], right is [6.]"),
+        ("number.__imul__(2)", "the call changed its argument number"),
+        ("(number * 2).astype('f4')", "the dtype is float32, not float64"),
+    ],
+)
+def test_at_the_first_other_answer_the_check_is_run_and_nothing_is_asked_twice(graded, double, message):
+    ((alone, _, own),) = graded(module(double))
+    (_, _, _), (results, ran, learner) = graded(module(), module(double))
+    assert ran[0] == "numbers"
+    assert results[0].message == message
+    for result, other in zip(results, alone, strict=True):
+        assert msgspec.structs.replace(result, seconds=0) == msgspec.structs.replace(other, seconds=0)
+    assert learner.asked() == own.asked()
+
+
+def test_another_right_answer_is_known_from_then_on_and_so_is_the_first(graded):
+    rounded = module("number * 2 * (1 + 2e-16)")
+    told = graded(module(), rounded, rounded, module())
+    assert [outcomes(results) for results, _, _ in told] == [PASSED] * 4
+    assert [ran for _, ran, _ in told] == [["numbers", "word", "chance"], ["numbers", "word"], [], []]
+
+
+def test_an_exception_is_the_same_on_whatever_line_it_is_raised(graded):
+    lower = module().replace("    ASKED.append(1)\n", "    ASKED.append(1)\n\n    # A word is no number.\n")
+    otherwise = module().replace("a number, please", "not a number")
+    told = graded(module(), lower, otherwise)
+    assert [outcomes(results) for results, _, _ in told] == [PASSED] * 3
+    assert [ran for _, ran, _ in told[1:]] == [[], ["word"]]
+
+
+def test_an_exception_without_the_name_is_no_more_right_than_before(graded):
+    _, (results, _, _) = graded(module(), module().replace("a number, please", "no"))
+    assert outcomes(results) == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+    assert results[1].message == "the message of the TypeError should name number; it says: no"
+
+
+@pytest.mark.parametrize(
+    ("double", "outcome"),
+    [
+        ("number * 2 if number < 2 else os._exit(3)", Outcome.CRASHED),
+        ("number * 2 if number < 2 else exit()", Outcome.CRASHED),
+        ("number * 2 if number < 2 else time.sleep(9)", Outcome.TIMED_OUT),
+        ("number * 2 if number < 2 else bytearray(1 << 40)", Outcome.OUT_OF_MEMORY),
+    ],
+)
+def test_a_process_that_ends_on_the_way_is_told_as_ever(graded, limits, double, outcome):
+    ending = module(double).replace("import", "import os, time,", 1)
+    brief = msgspec.structs.replace(limits, call_seconds=0.4)
+    ((alone, _, _),) = graded(ending, limits=brief)
+    _, (results, ran, learner), (after, again, _) = graded(module(), ending, module(), limits=brief)
+    assert outcomes(results) == [outcome, Outcome.PASSED, Outcome.PASSED]
+    assert [result.message for result in results] == [result.message for result in alone]
+    assert results[0].counterexample == "double([2.])"
+    assert ran[0] == "numbers"
+    assert learner.time_outs == (outcome is Outcome.TIMED_OUT)
+    assert (outcomes(after), again) == (PASSED, [])
+
+
+def test_a_forbidden_call_is_noticed_where_the_answer_is_right(graded):
+    cheating = module("np.add(number, number)")
+    _, (results, _, learner) = graded(module(), cheating, banned=("numpy.add",))
+    assert outcomes(results) == PASSED
+    assert {violation.name for violation in learner.violations} == {"numpy.add"}
+
+
+def test_what_a_forbidden_call_answered_is_not_remembered(graded):
+    cheating = module("np.add(number, number)")
+    _, (_, ran, learner) = graded(cheating, cheating, banned=("numpy.add",))
+    assert ran == ["numbers", "word", "chance"]
+    assert learner.violations
+
+
+def test_a_check_that_asks_something_else_each_time_is_run(graded):
+    text = SUITE.replace("runs = []", "runs, every = [], []").replace(
+        "(1.0, 2.0, 3.0)", "(1.0, float(len(every)), 3.0)"
+    )
+    text = text.replace('runs.append("numbers")', "runs.append('numbers'); every.append(1)")
+    wrong_there = module("number * (2 if number < 3 else 2.5)")
+    _, (results, ran, _) = graded(module(), wrong_there, text=text)
+    assert (results[0].outcome, ran[0]) == (Outcome.FAILED, "numbers")
+    assert results[0].message == "returned [7.5], right is [6.]"
+
+
+def test_only_so_many_ways_to_pass_are_kept(graded):
+    text = """
+from autograder.checks import insist, points, say
+runs = []
+@points(1)
+def test_about_two(learner):
+    runs.append("ran")
+    insist(abs(learner.double(1.0) - 2.0) < 0.5, say("another number"))
+"""
+    ways = [module(f"number * 2 + {number} / 1000") for number in range(MOST_WAYS + 1)]
+    told = graded(*ways, ways[0], ways[-2], ways[-1], text=text)
+    assert {results[0].outcome for results, _, _ in told} == {Outcome.PASSED}
+    assert [ran for _, ran, _ in told[-3:]] == [[], [], ["ran"]]
+
+
+def test_the_numbers_of_chance_are_a_check_s_own(graded):
+    alone = SUITE[: SUITE.index("@points(1)\ndef test_three")] + SUITE[SUITE.index("@points(1)\ndef test_what") :]
+    ((_, _, learner),) = graded(module(), text=alone)
+    learner.begin("test_what_comes_of_chance")
+    exactly = f"learner.drawn() == {learner.drawn()!r}"
+    for suite in (alone, SUITE):
+        ((results, _, _),) = graded(module(), text=suite.replace("learner.drawn() < 1.0", exactly))
+        assert results[-1].outcome is Outcome.PASSED
+
+
+def test_a_module_made_in_one_check_is_not_there_in_the_next(learner_of):
+    learner = learner_of("class Made:\n    def __init__(self, n): self.n = n\n    def __call__(self): return self.n")
+    learner.begin("one")
+    first, second = learner.new("Made", 1), learner.new("Made", 2)
+    assert [first(), second()] == [1, 2]
+    learner.begin("another")
+    third = learner.new("Made", 3)
+    assert third() == 3
+    for gone in (first, second):
+        with pytest.raises(BaseException, match="the process that held this module has ended"):
+            gone()
+
+
+@pytest.mark.parametrize(("exercise", "every"), [("softmax", 5), ("multi_head", 16)])
+def test_a_fault_gets_the_same_report_after_right_solutions_as_alone(exercise, every):
+    course = load_course(find_course(Path(__file__).parent))
+    course = msgspec.structs.replace(course, exercises=(course.exercise(exercise),))
+    solution = (course.paths.solutions / f"{exercise}.py").read_bytes()
+    family = Families(course).of(exercise)
+    wrong = [source_of(family, faults) for faults in family.singles()[::every]]
+
+    def reports(sources):
+        found = []
+        grade_all([Submission("one", {exercise: source}) for source in sources], course, receive=found.append)
+        return [[msgspec.structs.replace(check, seconds=0) for check in report.exercises[0].checks] for report in found]
+
+    together = reports([solution, solution, *wrong, solution])
+    assert together[0] == together[1] == together[-1]
+    for source, checks in zip(wrong, together[2:-1], strict=True):
+        assert reports([source]) == [checks]
