@@ -22,7 +22,7 @@ from autograder.sandbox.observed import (
     span,
 )
 from autograder.sandbox.values import Blobs, pack, unpack
-from autograder.sandbox.wire import Facts, blob_lengths, split_blobs
+from autograder.sandbox.wire import Facts, split_blobs
 
 SEED = 0
 
@@ -204,8 +204,8 @@ def as_received(value: Any) -> Any:
     """Give a value as it arrives on the other side of the wire, with its memory laid out as it was."""
     blobs = Blobs()
     packed = pack(value, blobs, layout=True)
-    payload = memoryview(bytearray(b"".join(blobs.chunks())))
-    return unpack(packed, split_blobs(payload, blob_lengths(blobs)), layout=True)
+    payload = memoryview(bytearray(blobs.joined()))
+    return unpack(packed, split_blobs(payload, blobs.lengths()), layout=True)
 
 
 def _copied(value: Any) -> Any:

@@ -18,7 +18,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from types import CodeType, FrameType
 from typing import Any
@@ -146,24 +146,31 @@ class Watch:
         self._names: dict[str, bool] = {}
         self._harmless: dict[int, Any] = {}
         self._profile = self._profiler()
+        self._mode: Any = None
+        self._hooked = False
         if banned:
             sys.addaudithook(self._audit)
 
-    @contextmanager
-    def watching(self, *, calls: bool = True) -> Iterator[None]:
-        """Watch this block: with `calls` by the profile hook, and where kernels are open by torch's mode."""
+    def begin(self, *, calls: bool = True) -> None:
+        """Watch until `end`: with `calls` by the profile hook, and where kernels are open by torch's mode."""
         if not self._patterns:
-            yield
             return
+        self._mode = self._torch_mode()
+        self._hooked = calls
         if calls:
             self._hook(self._profile)
-        try:
-            with self._torch_mode():
-                yield
-        finally:
-            if calls:
-                self._hook(None)
-            self._note_threads()
+        if self._mode is not None:
+            self._mode.__enter__()
+
+    def end(self) -> None:
+        """Watch no longer."""
+        if not self._patterns:
+            return
+        if self._mode is not None:
+            self._mode.__exit__(None, None, None)
+        if self._hooked:
+            self._hook(None)
+        self._note_threads()
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -223,7 +230,7 @@ class Watch:
         torch = sys.modules.get("torch")
         if torch is None or self._kernels_closed:
             # A closed kernel says itself that it was reached, and the mode makes every operation slower.
-            return nullcontext()
+            return None
         return function_mode(self._seen_by_torch, self._harmless)
 
     def _profiler(self) -> Callable[[FrameType, str, Any], None]:
@@ -372,13 +379,23 @@ def plain_piece(pattern: str) -> str:
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:
     """Give a context in which every function of torch's that is not `harmless` is shown to `seen` before its call."""
+    return _function_modes()(seen, harmless)
+
+
+@functools.cache
+def _function_modes() -> Any:
+    """Give the kind of such contexts: a class, which takes longer to make than most calls take."""
     from torch.overrides import TorchFunctionMode
 
     class Mode(TorchFunctionMode):
+        def __init__(self, seen: Callable[[Any], None], harmless: dict[int, Any]) -> None:
+            self.seen = seen
+            self.harmless = harmless
+
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             # By identity: an object of the learner's may claim to equal any function.
-            if identity(func) not in harmless:
-                seen(func)
+            if identity(func) not in self.harmless:
+                self.seen(func)
             return func(*args, **kwargs) if kwargs else func(*args)
 
-    return Mode()
+    return Mode

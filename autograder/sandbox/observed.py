@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import io
 import sys
@@ -16,6 +17,9 @@ import numpy as np
 MAX_WARNINGS = 20
 KEPT_RESULTS = 8
 KEPT_BYTES = 32 << 20
+# What `simplefilter("always")` puts before the other filters, and how Python is told of it.
+ALWAYS = ("always", None, Warning, None, 0)
+FILTERS_MUTATED = warnings._filters_mutated  # type: ignore[attr-defined]
 # The addresses of a value's first byte and of the one behind its last.
 Span = tuple[int, int]
 
@@ -75,19 +79,28 @@ class _Sink(io.RawIOBase):
 
 
 class BoundedWarnings:
-    """Collects the first warnings of a block."""
+    """Collects the first warnings of a block, or from when it is told to on."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, str]] = []
+        self._shown = self._record
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
         """Record every warning raised in the block, the same one each time."""
-        self.found.clear()
         with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            warnings.showwarning = self._record
+            self.collect()
             yield
+
+    def collect(self) -> None:
+        """Record every warning from now on, the same one each time, whatever was done to the filters meanwhile."""
+        self.found.clear()
+        filters: Any = warnings.filters
+        # By identity, since what learner code has put there may claim to equal anything.
+        if type(filters) is not list or len(filters) != 1 or filters[0] is not ALWAYS:
+            warnings.filters = [ALWAYS]
+            FILTERS_MUTATED()
+        warnings.showwarning = self._shown
 
     def _record(self, message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         if len(self.found) < MAX_WARNINGS:
@@ -126,9 +139,15 @@ class Arguments:
 
     def changed(self) -> list[Memory]:
         """Give those whose values, shape or strides differ from what arrived."""
-        same = all(bytes(blob) == arrived for blob, arrived in zip(self._received, self._arrived, strict=True))
-        if same and not any(memory.moved() for memory in self.memories):
-            return []
+        for blob, arrived in zip(self._received, self._arrived, strict=True):
+            if bytes(blob) != arrived:
+                return self._differing()
+        for memory in self.memories:
+            if memory.moved():
+                return self._differing()
+        return []
+
+    def _differing(self) -> list[Memory]:
         anew = self._again([memoryview(bytearray(blob)) for blob in self._arrived])
         pairs = zip(self.memories, [leaf for value in anew for leaf in leaves(value)], strict=True)
         return [memory for memory, leaf in pairs if fingerprint(memory.value) != fingerprint(leaf)]
@@ -162,7 +181,12 @@ def _meet(own: Span, spans: Sequence[Span]) -> bool:
 
 def span(value: Any) -> Span:
     """Give the addresses of a value's first byte and of the one behind its last; (0, 0) when it has none."""
-    if isinstance(value, np.ndarray) and value.size:
+    if isinstance(value, np.ndarray):
+        if not value.size:
+            return 0, 0
+        if value.flags.forc:
+            start = value.__array_interface__["data"][0]
+            return start, start + value.nbytes
         low, high = np.lib.array_utils.byte_bounds(value)
         return int(low), int(high)
     if is_tensor(value) and value.numel() and not value.is_sparse and value.device.type == "cpu":
@@ -207,8 +231,7 @@ class EarlierResults:
 
     def meet(self, spans: Sequence[Span]) -> bool:
         """Tell whether a new result lies in the memory of an earlier one."""
-        earlier = [own for _, kept in self._kept for own in kept]
-        return any(_meet(new, earlier) for new in spans)
+        return any(low < end and start < high for start, end in spans for _, kept in self._kept for low, high in kept)
 
     def keep(self, arrays: list[Any], spans: list[Span]) -> None:
         """Remember the arrays of a result, unless they are large."""
@@ -223,18 +246,28 @@ def largest_tensor(measure: bool) -> Iterator[list[int]]:
     if not measure:
         yield largest
         return
+    with _measuring()(largest):
+        yield largest
+
+
+@functools.cache
+def _measuring() -> Any:
+    """Give the mode that measures: a class, which takes longer to make than most calls take."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
     class Measure(TorchDispatchMode):
+        def __init__(self, largest: list[int]) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            self.largest = largest
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             # Nearly all operations give one tensor, and a walk through a tree costs more than most of them.
             for leaf in (result,) if isinstance(result, torch.Tensor) else tree_leaves(result):
                 if isinstance(leaf, torch.Tensor):
-                    largest[0] = max(largest[0], leaf.untyped_storage().nbytes())
+                    self.largest[0] = max(self.largest[0], leaf.untyped_storage().nbytes())
             return result
 
-    with Measure():  # type: ignore[no-untyped-call]
-        yield largest
+    return Measure

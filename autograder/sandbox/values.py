@@ -38,6 +38,7 @@ MAX_DEPTH = 12
 MAX_ITEMS = 10_000
 # Every blob begins at a multiple of this, so that an array can lie where its bytes arrived.
 ALIGNMENT = 16
+FILL = bytes(ALIGNMENT)
 ITEM_SIZES = {
     "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
@@ -84,6 +85,8 @@ class Table(msgspec.Struct, array_like=True, frozen=True, tag="table"):
 
 
 Value = None | bool | int | float | str | Array | Tensor | Items | Table
+COLLECTIONS = (Items, Table)
+ARRAYS = (np.ndarray, np.generic)
 
 
 Element = TypeVar("Element")
@@ -98,7 +101,8 @@ class Blobs:
     def __init__(self, blobs: list[memoryview] | None = None, limit: int = BLOB_LIMIT) -> None:
         self._blobs: list[memoryview | None] = list(blobs or [])
         self.limit = limit
-        self._size = sum(aligned(len(blob)) for blob in blobs or [])
+        # Only what is added counts; what has arrived is there.
+        self._size = 0
         self._items = 0
 
     def add(self, data: bytes | bytearray | memoryview) -> int:
@@ -127,11 +131,18 @@ class Blobs:
     def __iter__(self) -> Iterator[memoryview]:
         return (blob for blob in self._blobs if blob is not None)
 
-    def chunks(self) -> Iterator[memoryview | bytes]:
+    def joined(self) -> bytes:
         """Give the bytes as they travel: each blob, and what fills it up to a multiple of the alignment."""
+        chunks: list[memoryview | bytes] = []
         for blob in self:
-            yield blob
-            yield bytes(aligned(len(blob)) - len(blob))
+            chunks.append(blob)
+            if missing := -len(blob) % ALIGNMENT:
+                chunks.append(FILL[:missing])
+        return b"".join(chunks)
+
+    def lengths(self) -> list[int]:
+        """Give the lengths that belong into an envelope."""
+        return [len(blob) for blob in self]
 
 
 def aligned(length: int) -> int:
@@ -148,7 +159,7 @@ def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -
     """
     if depth > MAX_DEPTH:
         raise Unsendable(f"a value nested more than {MAX_DEPTH} deep")
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, ARRAYS):
         return _pack_array(value, blobs, layout=layout)
     if value is None or isinstance(value, bool | float | str):
         return _pack_plain(value)
@@ -200,8 +211,9 @@ def _pack_array(value: np.ndarray[Any, Any] | np.generic, blobs: Blobs, *, layou
     array = np.asarray(value)
     if type(array) is not np.ndarray:
         array = np.ndarray.view(array, np.ndarray)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    name = array.dtype.name
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    name = _name_of_array(array.dtype)
     if name not in ITEM_SIZES or array.ndim > MAX_DIMENSIONS:
         raise Unsendable(f"an array of dtype {name} with {array.ndim} dimensions")
     writeable = bool(array.flags.writeable)
@@ -242,6 +254,11 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         return Tensor(name, shape, blobs.add(plain.numpy().tobytes()))
 
 
+@functools.lru_cache(maxsize=64)
+def _name_of_array(dtype: np.dtype[Any]) -> str:
+    return dtype.name
+
+
 @functools.cache
 def _name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
@@ -264,31 +281,32 @@ def unpack(value: Value, blobs: Blobs, *, layout: bool = False, depth: int = 0) 
         Malformed: when dtype, shape, layout and blob do not fit together.
 
     """
-    if depth > MAX_DEPTH:
-        raise Malformed(f"a value nested more than {MAX_DEPTH} deep")
-    if isinstance(value, Items | Table) and not blobs.has_room_for(len(value.items)):
-        raise Malformed(f"more than {MAX_ITEMS} items")
-    if isinstance(value, Items):
-        items = [unpack(item, blobs, layout=layout, depth=depth + 1) for item in value.items]
-        return items if value.kind == "list" else tuple(items)
-    if isinstance(value, Table):
-        return {key: unpack(item, blobs, layout=layout, depth=depth + 1) for key, item in value.items}
     if isinstance(value, Array):
         return _unpack_array(value, _checked(value, blobs, layout))
     if isinstance(value, Tensor):
         return _unpack_tensor(value, _checked(value, blobs, layout))
-    return value
+    if not isinstance(value, COLLECTIONS):
+        return value
+    if depth > MAX_DEPTH or (depth == MAX_DEPTH and value.items):
+        raise Malformed(f"a value nested more than {MAX_DEPTH} deep")
+    if not blobs.has_room_for(len(value.items)):
+        raise Malformed(f"more than {MAX_ITEMS} items")
+    if isinstance(value, Items):
+        items = [unpack(item, blobs, layout=layout, depth=depth + 1) for item in value.items]
+        return items if value.kind == "list" else tuple(items)
+    return {key: unpack(item, blobs, layout=layout, depth=depth + 1) for key, item in value.items}
 
 
 def _checked(value: Array | Tensor, blobs: Blobs, layout: bool) -> memoryview:
     blob = blobs.take(value.blob)
     size = ITEM_SIZES.get(value.dtype)
-    if size is None or len(value.shape) > MAX_DIMENSIONS or any(not 0 <= extent < 1 << 48 for extent in value.shape):
-        raise Malformed(f"an array of dtype {value.dtype[:20]!r} and shape {value.shape[:MAX_DIMENSIONS]}")
+    shape = value.shape
+    if size is None or len(shape) > MAX_DIMENSIONS or (shape and not 0 <= min(shape) <= max(shape) < 1 << 48):
+        raise Malformed(f"an array of dtype {value.dtype[:20]!r} and shape {shape[:MAX_DIMENSIONS]}")
     if value.layout is not None and (not layout or len(value.layout.strides) != len(value.shape) or len(blob) % size):
         raise Malformed("a layout that is not allowed here")
-    if value.layout is None and math.prod(value.shape) * size != len(blob):
-        raise Malformed(f"{len(blob)} bytes for shape {value.shape} of {value.dtype}")
+    if value.layout is None and math.prod(shape) * size != len(blob):
+        raise Malformed(f"{len(blob)} bytes for shape {shape} of {value.dtype}")
     return blob
 
 
@@ -296,19 +314,19 @@ def _unpack_array(value: Array, buffer: memoryview) -> np.ndarray[Any, Any]:
     if value.dtype == "bfloat16":
         raise Malformed("a NumPy array of dtype bfloat16")
     dtype = np.dtype(value.dtype)
-    flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
     if value.dtype == "bool":
+        flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
         np.minimum(flat, 1, out=flat)
-    flat = flat.view(dtype)
     try:
         if value.layout is None:
-            array = flat.reshape(value.shape)
+            array: np.ndarray[Any, Any] = np.ndarray(value.shape, dtype, buffer)
         else:
             strides = tuple(stride * dtype.itemsize for stride in value.layout.strides)
-            array = np.ndarray(value.shape, dtype, flat.data, value.layout.offset * dtype.itemsize, strides)
+            array = np.ndarray(value.shape, dtype, buffer, value.layout.offset * dtype.itemsize, strides)
     except (ValueError, TypeError, OverflowError) as error:
         raise Malformed(f"an array that cannot be built: {error}") from None
-    array.flags.writeable = value.writeable
+    if not value.writeable:
+        array.flags.writeable = False
     return array
 
 

@@ -10,7 +10,7 @@ import hashlib
 import socket
 import struct
 import time
-from typing import Literal, NoReturn
+from typing import Literal
 
 import msgspec
 
@@ -288,7 +288,7 @@ def encode(envelope: ReplyEnvelope | SealedRequest | RequestEnvelope) -> bytes:
 
 def question(request: Request, blobs: Blobs) -> Question:
     """Give a request as it travels."""
-    return Question(_encoder.encode(request), blob_lengths(blobs), b"".join(blobs.chunks()))
+    return Question(_encoder.encode(request), blobs.lengths(), blobs.joined())
 
 
 def numbered(serial: int, asked: Question) -> bytes:
@@ -350,7 +350,7 @@ class Channel:
         except OSError as error:
             raise Closed(str(error)) from None
 
-    def receive(self, deadline: float | None = None) -> tuple[bytearray, memoryview]:
+    def receive(self, deadline: float | None = None) -> tuple[bytes, memoryview]:
         """Read one frame: the header and the bytes behind it.
 
         Raises:
@@ -359,15 +359,36 @@ class Channel:
             TimeoutError: when the deadline passes.
 
         """
-        header_length, payload_length = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
+        while len(self._ahead) < LENGTHS.size:
+            self._ahead += self._receive(deadline)
+        header_length, payload_length = LENGTHS.unpack_from(self._ahead)
         if header_length > HEADER_LIMIT or payload_length > self._blob_limit:
             raise Malformed(f"a frame of {header_length} + {payload_length} bytes")
-        header = self._read(header_length, deadline)
-        return header, memoryview(self._read(payload_length, deadline))
+        start = LENGTHS.size + header_length
+        end = start + payload_length
+        if len(self._ahead) >= end:
+            # Nearly every frame arrives whole.
+            header, payload = self._ahead[LENGTHS.size : start], bytearray(self._ahead[start:end])
+            self._ahead = self._ahead[end:]
+            return header, memoryview(payload)
+        self._ahead = self._ahead[LENGTHS.size :]
+        return bytes(self._read(header_length, deadline)), memoryview(self._read(payload_length, deadline))
 
     def close(self) -> None:
         """Close the socket."""
         self._connection.close()
+
+    def _receive(self, deadline: float | None) -> bytes:
+        try:
+            self._wait_until(deadline)
+            received = self._connection.recv(CHUNK)
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise Closed(str(error)) from None
+        if not received:
+            raise Closed("end of stream")
+        return received
 
     def _read(self, count: int, deadline: float | None) -> bytearray:
         data = bytearray(count)
@@ -376,27 +397,20 @@ class Channel:
         self._ahead = self._ahead[known:]
         rest = memoryview(data)[known:]
         while rest:
-            rest = rest[self._fill(rest, deadline) :]
+            rest = rest[self._receive_into(rest, deadline) :]
         return data
 
-    def _fill(self, rest: memoryview, deadline: float | None) -> int:
-        """Receive into the front of `rest` and give the count; what follows a small frame is kept for the next one."""
+    def _receive_into(self, rest: memoryview, deadline: float | None) -> int:
         try:
             self._wait_until(deadline)
-            if len(rest) >= CHUNK:
-                return self._connection.recv_into(rest) or self._end()
-            received = self._connection.recv(CHUNK) or self._end()
+            count = self._connection.recv_into(rest)
         except TimeoutError:
             raise
         except OSError as error:
             raise Closed(str(error)) from None
-        known = min(len(rest), len(received))
-        rest[:known] = received[:known]
-        self._ahead = received[known:]
-        return known
-
-    def _end(self) -> NoReturn:
-        raise Closed("end of stream")
+        if not count:
+            raise Closed("end of stream")
+        return count
 
     def _wait_until(self, deadline: float | None) -> None:
         if deadline is None:
@@ -413,16 +427,13 @@ def split_blobs(payload: memoryview, lengths: list[int]) -> Blobs:
     """Cut the bytes behind a header into its blobs; Malformed when the lengths do not add up."""
     if len(lengths) > MAX_BLOBS:
         raise Malformed(f"{len(lengths)} blobs")
-    if any(length < 0 for length in lengths) or sum(map(aligned, lengths)) != len(payload):
-        raise Malformed("blob lengths that do not add up")
+    if lengths and min(lengths) < 0:
+        raise Malformed("a blob of negative length")
     parts = []
     start = 0
     for length in lengths:
         parts.append(payload[start : start + length])
         start += aligned(length)
-    return Blobs(parts, limit=max(len(payload), 1))
-
-
-def blob_lengths(blobs: Blobs) -> list[int]:
-    """Give the lengths that belong into an envelope."""
-    return [len(blob) for blob in blobs]
+    if start != len(payload):
+        raise Malformed("blob lengths that do not add up")
+    return Blobs(parts)

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
@@ -59,7 +59,6 @@ from autograder.sandbox.wire import (
     Returned,
     Scanned,
     Unfit,
-    blob_lengths,
     decode_request,
     encode,
     split_blobs,
@@ -72,6 +71,9 @@ REQUEST_BLOBS = 256 << 20
 REHEARSED = b"import numpy as np\ndef same(*values):\n    return values[0] + 1.0, *values"
 # Python adapts a function to what it is called with after eight calls or so.
 REHEARSALS = 20
+# Bound here, before learner code can; what `random.seed` does beside this is for seeds that are no numbers.
+SEED_PYTHON = super(random.Random, random._inst).seed
+SEED_NUMPY = np.random.seed
 
 
 class NotDefined(AttributeError):
@@ -95,8 +97,8 @@ def serve(connection: socket.socket, settings: JailSettings) -> None:
 
 
 def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: float = 0.0) -> None:
-    header = encode(ReplyEnvelope(serial, reply, blob_lengths(blobs), seconds))
-    channel.send(header, b"".join(blobs.chunks()))
+    header = encode(ReplyEnvelope(serial, reply, blobs.lengths(), seconds))
+    channel.send(header, blobs.joined())
 
 
 class Answers:
@@ -182,8 +184,16 @@ class Answers:
         inputs = [arguments[position].requires_grad_() for position in wanted.wrt] if wanted else []
         cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
         _seed(request.seed)
-        with self._observing(), largest_tensor(request.measure) as largest:
-            result = target(*arguments, **keywords)
+        largest = [0]
+        self._observe()
+        try:
+            if request.measure:
+                with largest_tensor(measure=True) as largest:
+                    result = target(*arguments, **keywords)
+            else:
+                result = target(*arguments, **keywords)
+        finally:
+            self._watch.end()
         facts = self._facts(own, result, target, largest[0] if request.measure else None)
         reply = self._returned(result, facts)
         return self._with_gradients(reply, result, inputs, cotangents, target) if wanted else reply
@@ -242,12 +252,22 @@ class Answers:
         except KeyError:
             raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
 
-    @contextmanager
-    def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:
+    def _observe(self, *, watch: bool = True, calls: bool = True) -> None:
+        """Look at what happens from now on; at the end the watch is to be told."""
         self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text.stream()
-        with self._warnings.collecting(), self._watch.watching(calls=calls) if watch else nullcontext():
+        self._warnings.collect()
+        if watch:
+            self._watch.begin(calls=calls)
+
+    @contextmanager
+    def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:
+        self._observe(watch=watch, calls=calls)
+        try:
             yield
+        finally:
+            if watch:
+                self._watch.end()
 
     def _facts(
         self, own: Arguments | None = None, result: Any = None, target: Any = None, largest: int | None = None
@@ -257,7 +277,7 @@ class Answers:
         spans = [span(leaf) for leaf in arrays]
         self._result = arrays, spans
         shared = _names([memory for memory in own.memories if memory.meets(spans)], target) if own else []
-        if self._earlier.meet(spans):
+        if arrays and self._earlier.meet(spans):
             shared.append("an earlier result")
         return Facts(
             output=self._text.take(),
@@ -366,8 +386,9 @@ def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[s
 
 
 def _seed(seed: int) -> None:
-    random.seed(seed)
-    np.random.seed(seed % (1 << 32))
+    SEED_PYTHON(seed)
+    random._inst.gauss_next = None  # type: ignore[attr-defined]
+    SEED_NUMPY(seed % (1 << 32))
     torch = sys.modules.get("torch")
     if torch is not None:
         # torch.manual_seed seeds every kind of device and writes a traceback for each: 2 ms a call.
@@ -523,9 +544,9 @@ def _rehearse() -> None:
     for seed in range(REHEARSALS):
         blobs = Blobs()
         arguments = [pack(value, blobs, layout=True) for value in values]
-        received = split_blobs(memoryview(bytearray(b"".join(blobs.chunks()))), blob_lengths(blobs))
+        received = split_blobs(memoryview(bytearray(blobs.joined())), blobs.lengths())
         for reply, sent in answers.to(Call("same", arguments, {}, seed), received):
-            encode(ReplyEnvelope(seed, reply, blob_lengths(sent)))
+            encode(ReplyEnvelope(seed, reply, sent.lengths()))
     sys.stdout, sys.stderr = streams
     del sys.modules["rehearsal"], linecache.cache["<learner>/rehearsal.py"]
 

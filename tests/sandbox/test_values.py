@@ -29,7 +29,7 @@ from autograder.sandbox.values import (
     pack,
     unpack,
 )
-from autograder.sandbox.wire import blob_lengths, split_blobs
+from autograder.sandbox.wire import split_blobs
 
 NUMPY_DTYPES = (
     "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64",
@@ -68,8 +68,8 @@ def crossed(value, *, layout=False):
     blobs = Blobs()
     packed = pack(value, blobs, layout=layout)
     header = msgspec.msgpack.encode(packed)
-    payload = bytearray(b"".join(blobs.chunks()))
-    arrived = split_blobs(memoryview(payload), blob_lengths(blobs))
+    payload = bytearray(blobs.joined())
+    arrived = split_blobs(memoryview(payload), blobs.lengths())
     return unpack(msgspec.msgpack.decode(header, type=Value), arrived, layout=layout)
 
 
@@ -155,7 +155,7 @@ def test_a_broadcast_array_keeps_its_stride_of_zero_and_one_row_of_bytes():
     rows = np.broadcast_to(np.array([1.0, 2.0, 3.0]), (4, 3))
     blobs = Blobs()
     pack(rows, blobs, layout=True)
-    assert blob_lengths(blobs) == [24]
+    assert blobs.lengths() == [24]
     arrived = crossed(rows, layout=True)
     assert arrived.strides == (0, 8)
     assert arrived.tolist() == [[1.0, 2.0, 3.0]] * 4
@@ -165,7 +165,7 @@ def test_an_expanded_tensor_keeps_its_stride_of_zero_and_one_row_of_bytes():
     rows = torch.tensor([1.0, 2.0, 3.0]).expand(4, 3)
     blobs = Blobs()
     pack(rows, blobs, layout=True)
-    assert blob_lengths(blobs) == [12]
+    assert blobs.lengths() == [12]
     arrived = crossed(rows, layout=True)
     assert arrived.stride() == (0, 1)
     assert arrived.tolist() == [[1.0, 2.0, 3.0]] * 4
@@ -175,7 +175,7 @@ def test_a_slice_brings_no_bytes_from_outside_its_span():
     secret = np.arange(100.0)
     blobs = Blobs()
     pack(secret[40:50:3], blobs, layout=True)
-    assert blob_lengths(blobs) == [8 * 10]
+    assert blobs.lengths() == [8 * 10]
 
 
 @pytest.mark.parametrize("pattern", [0x7FF8000000000001, 0x7FF0DEADBEEF0001, 0xFFFFFFFFFFFFFFFF, 0x8000000000000000])

@@ -36,7 +36,6 @@ from autograder.sandbox.wire import (
     Scanned,
     Unfit,
     Violation,
-    blob_lengths,
     decode_answer,
     decode_request,
     encode,
@@ -51,8 +50,8 @@ SECONDS = 30.0
 
 def reply_frame(message, blobs=None, *, serial=1, lengths=None):
     blobs = blobs or Blobs()
-    header = encode(ReplyEnvelope(serial, message, blob_lengths(blobs) if lengths is None else lengths))
-    payload = b"".join(blobs.chunks())
+    header = encode(ReplyEnvelope(serial, message, blobs.lengths() if lengths is None else lengths))
+    payload = blobs.joined()
     return LENGTHS.pack(len(header), len(payload)) + header + payload
 
 
@@ -99,9 +98,9 @@ def exchanged(message, blobs=None):
     ours, theirs = socket.socketpair()
     request = isinstance(message, Load | Call | New | Manage)
     envelope = RequestEnvelope if request else ReplyEnvelope
-    header = encode(envelope(7, message, blob_lengths(blobs)))
+    header = encode(envelope(7, message, blobs.lengths()))
     with ours, theirs:
-        Channel(ours).send(header, b"".join(blobs.chunks()), time.monotonic() + SECONDS)
+        Channel(ours).send(header, blobs.joined(), time.monotonic() + SECONDS)
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
     if request:
         decoded = decode_request(header)
@@ -149,8 +148,8 @@ def test_a_large_frame_crosses_while_it_is_read():
     ours, theirs = socket.socketpair()
     blobs = Blobs()
     packed = pack(np.arange(1 << 19), blobs)
-    header = encode(ReplyEnvelope(1, Returned(packed, Facts()), blob_lengths(blobs)))
-    sender = threading.Thread(target=Channel(ours).send, args=(header, b"".join(blobs.chunks())))
+    header = encode(ReplyEnvelope(1, Returned(packed, Facts()), blobs.lengths()))
+    sender = threading.Thread(target=Channel(ours).send, args=(header, blobs.joined()))
     sender.start()
     with ours, theirs:
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
