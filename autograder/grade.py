@@ -28,13 +28,15 @@ from autograder.sandbox import jail
 from autograder.sandbox.learner import JailMissing, Learner, LearnerEnded, LearnerException, SandboxError, at_line
 from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.violation import Violation
-from autograder.sandbox.wire import Frame
+from autograder.sandbox.wire import Frame, Speciality
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
 from autograder.submission import Refused, Submission
 
 # Of a forbidden call: it stands in every check of its exercise, and a process that lies may name anything.
 LONGEST_NAME = 200
 LONGEST_LINE = 400
+# To prepare for submissions takes as long as it saves on a few.
+MANY = 4
 DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
@@ -74,6 +76,8 @@ def grade_all(
     """
 
     def body(grader: Grader, checks: Checks) -> None:
+        if not isinstance(submissions, Sequence) or len(submissions) >= MANY:
+            grader.expect_many()
         hands = grader.lent() if jobs > 1 or apart else grader
         crew = Crew(lambda one: hands.grade(one, checks), jobs=jobs, lost=grader.lost, apart=apart)
         # Closed at once where `receive` is interrupted: otherwise the hands would go on until they are done.
@@ -134,6 +138,12 @@ class Grader:
         lent = copy.copy(self)
         lent._starter = Borrowed(self._starter)
         return lent
+
+    def expect_many(self) -> None:
+        """Prepare for many processes of each exercise."""
+        course = self._course
+        specialities = (Speciality(exercise.banned, bool(exercise.stand_ins)) for exercise in course.exercises)
+        self._starter.prepare(specialities)
 
     def renew(self) -> None:
         """Start what learners' processes come from anew, after it failed."""

@@ -382,8 +382,11 @@ def test_a_submission_that_was_refused_is_not_graded(course):
 
 
 class FailingStarter:
-    def start(self, settings):
+    def start(self, settings, speciality=None):
         raise NotStarted("the machine is full")
+
+    def prepare(self, specialities):
+        pass
 
     def explain(self):
         return ""

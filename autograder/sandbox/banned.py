@@ -4,25 +4,28 @@ Three looks, since each alone can be walked around: the syntax tree (before any 
 hook (calls made by Python code) and torch's function mode (calls that reach torch through C, such as
 `functools.partial(torch.softmax)`). Turning the hooks off is itself noticed: an audit hook cannot be removed. What all
 of them miss meets a closed door: torch's kernels of that name are taken out of the process.
+
+Where many processes come from one fork server, every function of that name that is loaded is taken out of them all,
+once (`doors`). Nobody needs to look on then, unless more is loaded later.
 """
 
 from __future__ import annotations
 
 import ast
-import ctypes
 import functools
 import inspect
 import linecache
 import re
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from types import CodeType, FrameType
-from typing import Any
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NoReturn
 
+from autograder.sandbox import doors
+from autograder.sandbox.names import matching, plain, plain_piece, torch_lines, torch_names, torch_operators
 from autograder.sandbox.violation import Violation
 
 # What `id` gives, in another form; but each call of `id` is told to the audit hooks.
@@ -32,11 +35,6 @@ MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
 # A thread can be made to begin without the hooks, and torch's function mode belongs to one thread.
 THREADS = {"start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread"}
-
-KERNELS = (
-    "CPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU", "MkldnnCPU",
-    "CompositeExplicitAutograd", "CompositeImplicitAutograd",
-)  # fmt: skip
 
 
 def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
@@ -147,6 +145,10 @@ class Watch:
         self._harmless: dict[int, Any] = {}
         self._profile = self._profiler()
         self._mode: Any = None
+        self._doors_closed = False
+        # Something was loaded after the doors were closed.
+        self._more_is_loaded = False
+        self._watching = False
         self._hooked = False
         if banned:
             sys.addaudithook(self._audit)
@@ -156,8 +158,9 @@ class Watch:
         if not self._patterns:
             return
         self._mode = self._torch_mode()
-        self._hooked = calls
-        if calls:
+        self._watching = calls
+        self._hooked = calls and self._is_needed
+        if self._hooked:
             self._hook(self._profile)
         if self._mode is not None:
             self._mode.__enter__()
@@ -168,6 +171,7 @@ class Watch:
             return
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
+        self._watching = False
         if self._hooked:
             self._hook(None)
         self._note_threads()
@@ -189,36 +193,61 @@ class Watch:
 
         The hooks do not see a function that C calls while torch's function mode is off, nor TorchScript.
         """
-        torch = sys.modules.get("torch")
-        if torch is None or not self._patterns:
-            return
-        library = torch._C._dispatch_library("IMPL", "aten", "")
-        with warnings.catch_warnings():
-            # That a kernel is replaced is what is wanted here.
-            warnings.simplefilter("ignore")
-            operators, names = torch_operators(), torch_names()
-            for name in dict.fromkeys(
-                name for form in matching(self._last_names, torch_lines()) for name in names[form]
-            ):
-                self._close(library, name, operators[name])
-        # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-        self._kernels_closed = True
+        if "torch" in sys.modules and self._patterns:
+            doors.close_kernels(self._operators(), self._refused)
+            self._kernels_closed = True
 
-    def _close(self, library: Any, name: str, operators: list[str]) -> None:
-        def refuse(*_: Any, **__: Any) -> None:
-            self._note(name)
-            raise RuntimeError(f"this exercise may not use {name}")
+    def close_doors(self, functions: Iterable[FunctionType], *, for_stand_ins: bool) -> None:
+        """Take every banned function out of this process: kernels, Python's own of `functions`, the start of threads.
 
-        for operator in operators:
-            for key in _kernels_of(operator):
-                library.impl(operator, key, refuse, False)
+        With `for_stand_ins` they still do what they did while the watch is suspended.
+        """
+        suspended = self._is_suspended if for_stand_ins else None
+        if "torch" in sys.modules:
+            doors.close_kernels(self._operators(), self._refused, suspended)
+            self._kernels_closed = True
+        for function in functions:
+            if verdict := self._judge_function(function):
+                doors.close_function(function, functools.partial(self._refused, verdict), suspended)
+        doors.tell_of_threads(self._note)
+        self._doors_closed = True
+
+    def learn_the_file(self, filename: str) -> None:
+        """Take a module's file for the learner's from now on."""
+        self._files = frozenset({filename})
+
+    def is_of(self, banned: tuple[str, ...]) -> bool:
+        """Tell whether these are the names that it watches for."""
+        return banned == self._patterns
+
+    def _operators(self) -> Iterator[tuple[str, str]]:
+        """Give the banned functions of torch's by their plain names, each with one of its operators."""
+        operators, names = torch_operators(), torch_names()
+        forms = matching(self._last_names, torch_lines())
+        for name in dict.fromkeys(name for form in forms for name in names[form]):
+            for operator in operators[name]:
+                yield name, operator
+
+    def _refused(self, name: str) -> NoReturn:
+        self._note(name)
+        raise RuntimeError(f"this exercise may not use {name}")
+
+    def _is_suspended(self) -> bool:
+        return self._suspended > 0
+
+    def _judge_function(self, function: FunctionType) -> str:
+        module = function.__module__
+        return self._judge_code(function.__code__, module) if type(module) is str and self._has_banned(module) else ""
 
     def take(self) -> tuple[Violation, ...]:
         """Give what was found since the last time."""
         found = tuple(self.found)
         self.found.clear()
         return found
+
+    @property
+    def _is_needed(self) -> bool:
+        return not self._doors_closed or self._more_is_loaded
 
     def _hook(self, hook: Callable[[FrameType, str, Any], object] | None) -> None:
         self._switching = True
@@ -281,7 +310,7 @@ class Watch:
         if verdict is None:
             verdict = name in THREADS
             possible = [last for last in self._last_names if plain_piece(last) in name]
-            verdict |= any(fnmatchcase(form, last) for form in (name, _plain(name)) for last in possible)
+            verdict |= any(fnmatchcase(form, last) for form in (name, plain(name)) for last in possible)
             self._names[name] = verdict
         return verdict
 
@@ -309,72 +338,17 @@ class Watch:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in HOOKS and not self._switching:
             self._note(event)
+        elif event == "exec" and self._doors_closed and not self._more_is_loaded and _is_of_a_file(arguments):
+            self._more_is_loaded = True
+            if self._watching:
+                self._hooked = True
+                self._hook(self._profile)
 
 
-def _plain(name: str) -> str:
-    return name.lstrip("_").removeprefix("special_")
-
-
-@functools.cache
-def torch_operators() -> dict[str, list[str]]:
-    """Give torch's functions by their plain names, each with its operators."""
-    import torch
-
-    found: dict[str, list[str]] = {}
-    for operator in torch._C._dispatch_get_all_op_names():
-        space, _, name = operator.partition("::")
-        if space == "aten":
-            found.setdefault(name.partition(".")[0], []).append(operator)
-    return found
-
-
-def _kernels_of(operator: str) -> list[str]:
-    """Give the keys for which an operator has a kernel. Asked of all operators it takes as long as five forks."""
-    import torch
-
-    return [key for key in KERNELS if torch._C._dispatch_has_kernel_for_dispatch_key(operator, key)]
-
-
-@functools.cache
-def torch_names() -> dict[str, list[str]]:
-    """Give torch's functions, as `torch_operators` names them, by that name and by the one that users write."""
-    found: dict[str, list[str]] = {}
-    for name in torch_operators():
-        for form in dict.fromkeys((name, _plain(name))):
-            found.setdefault(form, []).append(name)
-    return found
-
-
-@functools.cache
-def torch_lines() -> str:
-    """Give the keys of `torch_names` as `lines_of` writes them: made before a fork, since it touches each of them."""
-    return lines_of(torch_names())
-
-
-def lines_of(names: Iterable[str]) -> str:
-    """Give a text with a line for each name, and an end of line before the first one."""
-    return "\n".join(("", *names, ""))
-
-
-def matching(patterns: Iterable[str], text: str) -> Iterator[str]:
-    """Give the names of `lines_of` that match one of the patterns, as `fnmatchcase` does it.
-
-    The text is searched for what a pattern has of plain letters: name by name it takes as long as a fork.
-    """
-    for pattern in patterns:
-        piece, start = plain_piece(pattern), 0
-        while (found := text.find(piece, start)) >= 0:
-            line, start = text.rfind("\n", 0, found + 1) + 1, text.find("\n", found + 1)
-            if start < 0:
-                break
-            if fnmatchcase(text[line:start], pattern):
-                yield text[line:start]
-
-
-@functools.cache
-def plain_piece(pattern: str) -> str:
-    """Give the longest part of a pattern that stands for itself; empty where sets of characters make it hard to see."""
-    return "" if "[" in pattern else max(re.split(r"[*?]", pattern), key=len)
+def _is_of_a_file(arguments: tuple[Any, ...]) -> bool:
+    """Tell whether what is executed is a module from a file, in whatever way it is imported."""
+    code = arguments[0]
+    return type(code) is CodeType and not code.co_filename.startswith("<")
 
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:

@@ -31,7 +31,7 @@ from autograder.sandbox.line import Budget, Interrupted, JailMissing, Limits, Li
 from autograder.sandbox.starting import NotStarted, SandboxError, Starter
 from autograder.sandbox.values import Blobs, Malformed, Value, pack, unpack
 from autograder.sandbox.violation import Violation
-from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request
+from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request, Speciality
 
 __all__ = [
     "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",
@@ -63,6 +63,11 @@ class Module(msgspec.Struct, frozen=True):
     source: bytes
     stand_ins: dict[str, bytes] = {}
     banned: tuple[str, ...] = ()
+
+    @property
+    def speciality(self) -> Speciality:
+        """What its process has to be without."""
+        return Speciality(self.banned, bool(self.stand_ins))
 
 
 class Gradients:
@@ -153,7 +158,9 @@ class Learner:
         self.transcript = Transcript()
         self._module = module
         self._limits = limits
-        self._line = Line(starter, limits=limits, readable=readable, budget=budget, trust=trust)
+        self._line = Line(
+            starter, limits=limits, readable=readable, budget=budget, trust=trust, speciality=module.speciality
+        )
         self._ahead: deque[tuple[Question, Answer | LearnerEnded]] = deque()
         self._origin = 0
         self._asked = 0

@@ -12,7 +12,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.ended import Crashed, Exited, LearnerEnded, TimedOut
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Malformed, Unsendable, WireError
-from autograder.sandbox.wire import Answer, Question
+from autograder.sandbox.wire import Answer, Question, Speciality
 
 
 class JailMissing(SandboxError):
@@ -69,7 +69,14 @@ class Line:
     """
 
     def __init__(
-        self, starter: Starter, *, limits: Limits, readable: tuple[str, ...], budget: Budget, trust: bool
+        self,
+        starter: Starter,
+        *,
+        limits: Limits,
+        readable: tuple[str, ...],
+        budget: Budget,
+        trust: bool,
+        speciality: Speciality,
     ) -> None:
         self.budget = budget
         self.layers: tuple[str, ...] = ()
@@ -81,6 +88,7 @@ class Line:
         self._limits = limits
         self._settings = wire.JailSettings(limits.memory, limits.cpu_seconds, readable)
         self._trust = trust
+        self._speciality = speciality
         self._process: Process | None = None
         self._serial = 0
 
@@ -95,7 +103,7 @@ class Line:
         self._insist_on_going_on()
         self._serial = 0
         self.generation += 1
-        self._process = self._starter.start(self._settings)
+        self._process = self._starter.start(self._settings, self._speciality)
         # It may have been told to stop before there was a process to end.
         self._insist_on_going_on()
         try:

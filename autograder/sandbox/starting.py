@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -24,10 +24,12 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from autograder.sandbox import jail
-from autograder.sandbox.wire import CALL_BACK, PORT_BYTES, SECRET_BYTES, Channel, End, JailSettings
+from autograder.sandbox.wire import CALL_BACK, PORT_BYTES, SECRET_BYTES, Channel, End, JailSettings, Speciality
 
 START_SECONDS = 120.0
 END_SECONDS = 5.0
+# Requests that a fork server has not heard yet.
+WAITING = 64
 # These load suites, solutions and fault families: before them there is none of those in a process.
 WITH_SOMETHING_TO_HIDE = ("autograder.desk", "autograder.faults", "autograder.session", "autograder.solution", "pytest")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -60,8 +62,11 @@ class Process(Protocol):
 class Starter(Protocol):
     """Starts learners' processes."""
 
-    def start(self, settings: JailSettings) -> Process:
-        """Start one; NotStarted when it cannot be."""
+    def start(self, settings: JailSettings, speciality: Speciality | None = None) -> Process:
+        """Start one that will be asked for what the speciality says; NotStarted when it cannot be."""
+
+    def prepare(self, specialities: Iterable[Speciality]) -> None:
+        """Do beforehand what many processes of these specialities would each do again."""
 
     def explain(self) -> str:
         """Tell why a process that was started has gone, or nothing where that is not known."""
@@ -151,6 +156,7 @@ class ForkServer:
     def __init__(self, libraries: tuple[str, ...], *, begin: Begin | None = None) -> None:
         self._folder, listener = _private_listener()
         self.address = str(self._folder / "zygote")
+        self._specialists: dict[Speciality | None, str] = {}
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         self._line, far_end = socket.socketpair()
         with listener, far_end:
@@ -161,12 +167,31 @@ class ForkServer:
                 self._forget()
                 raise
 
-    def start(self, settings: JailSettings) -> Process:
-        """Ask the zygote for a fork."""
+    def start(self, settings: JailSettings, speciality: Speciality | None = None) -> Process:
+        """Ask the zygote for a fork, or the one that was prepared for this speciality."""
         try:
-            return ForkedProcess(self.address, settings)
+            return ForkedProcess(self._specialists.get(speciality, self.address), settings)
         except OSError as error:
             raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
+
+    def prepare(self, specialities: Iterable[Speciality]) -> None:
+        """Have the zygote fork one like itself for each speciality in which something is banned."""
+        for speciality in specialities:
+            if speciality.banned and speciality not in self._specialists:
+                try:
+                    self._specialists[speciality] = self._specialist(speciality)
+                except OSError as error:
+                    raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
+
+    def _specialist(self, speciality: Speciality) -> str:
+        # Several processes may hold this one, each with specialists of its own.
+        address = str(self._folder / f"{os.getpid()}-{len(self._specialists)}")
+        with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as line:
+            listener.bind(address)
+            listener.listen(WAITING)
+            line.connect(self.address)
+            socket.send_fds(line, [msgspec.msgpack.encode(speciality)], [listener.fileno()])
+        return address
 
     def explain(self) -> str:
         """Tell why the zygote has gone, from what it wrote to its standard error."""
@@ -201,9 +226,13 @@ class Borrowed:
     def __init__(self, lent: Starter) -> None:
         self._lent = lent
 
-    def start(self, settings: JailSettings) -> Process:
+    def start(self, settings: JailSettings, speciality: Speciality | None = None) -> Process:
         """Start a learner's process."""
-        return self._lent.start(settings)
+        return self._lent.start(settings, speciality)
+
+    def prepare(self, specialities: Iterable[Speciality]) -> None:
+        """Prepare for many processes of these specialities."""
+        self._lent.prepare(specialities)
 
     def explain(self) -> str:
         """Tell why a process that was started has gone."""
@@ -219,7 +248,7 @@ def _private_listener() -> tuple[Path, socket.socket]:
     try:
         folder = Path(tempfile.mkdtemp(prefix="attend-"))
         listener.bind(str(folder / "zygote"))
-        listener.listen(64)
+        listener.listen(WAITING)
     except OSError as error:
         listener.close()
         if folder is not None:
@@ -280,7 +309,10 @@ class Interpreters:
         self._libraries = libraries
         self._inherit = inherit
 
-    def start(self, settings: JailSettings) -> Process:
+    def prepare(self, specialities: Iterable[Speciality]) -> None:
+        """Each interpreter does all by itself."""
+
+    def start(self, settings: JailSettings, speciality: Speciality | None = None) -> Process:
         """Start an interpreter that runs the worker."""
         arguments = (msgspec.json.encode(settings).decode(), *self._libraries)
         return SpawnedProcess(*(_inheriting if self._inherit else _calling_back)(arguments))

@@ -34,12 +34,19 @@ SECRET_BYTES = 32
 CHUNK = 64 << 10
 
 
-class JailSettings(msgspec.Struct, frozen=True):
+class JailSettings(msgspec.Struct, frozen=True, tag="jail"):
     """What the worker gives up: bytes of memory over the baseline, seconds of processor time, folders it may read."""
 
     memory: int
     cpu_seconds: int
     readable: tuple[str, ...]
+
+
+class Speciality(msgspec.Struct, frozen=True, tag="speciality"):
+    """What a fork server's learners may not use, and whether stand-ins of theirs still may."""
+
+    banned: tuple[str, ...]
+    stand_ins: bool
 
 
 class End(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ import msgspec
 import numpy as np
 
 from autograder.sandbox import banned, jail
+from autograder.sandbox.names import torch_lines
 from autograder.sandbox.observed import (
     Arguments,
     BoundedText,
@@ -80,12 +81,12 @@ class NotDefined(AttributeError):
     """The module does not define a name that the exercise asks for."""
 
 
-def serve(connection: socket.socket, settings: JailSettings) -> None:
+def serve(connection: socket.socket, settings: JailSettings, watch: banned.Watch | None = None) -> None:
     """Enter the jail, say which layers hold, then answer requests until the grader closes the socket."""
     channel = Channel(connection, blob_limit=REQUEST_BLOBS)
     held = jail.enter(settings)
     _say(channel, 0, Ready(held.layers, held.missing), Blobs())
-    answers = Answers()
+    answers = Answers(watch)
     while True:
         try:
             header, payload = channel.receive()
@@ -104,7 +105,9 @@ def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: flo
 class Answers:
     """The state of one learner's process: the module, its instances, what has been observed."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: banned.Watch | None = None) -> None:
+        """`closed` is a watch that has closed the doors of this process already."""
+        self._closed = closed
         # What the last request took.
         self.seconds = 0.0
         self._module = ModuleType("nothing_loaded")
@@ -141,12 +144,19 @@ class Answers:
             yield self._raised(error), Blobs()
             return
         linecache.cache[self._filename] = (len(source), None, source.splitlines(True), self._filename)
-        self._watch = banned.Watch(request.banned, frozenset({self._filename}))
-        if not request.stand_ins:
-            # A stand-in is made of the very calls that are banned.
-            self._watch.close_kernels()
+        self._watch = self._watch_for(request)
         yield Scanned(found), Blobs()
         yield self._guarded(lambda: self._execute(request, code))
+
+    def _watch_for(self, request: Load) -> banned.Watch:
+        if self._closed is not None and self._closed.is_of(request.banned):
+            self._closed.learn_the_file(self._filename)
+            return self._closed
+        watch = banned.Watch(request.banned, frozenset({self._filename}))
+        if not request.stand_ins:
+            # A stand-in is made of the very calls that are banned.
+            watch.close_kernels()
+        return watch
 
     def _execute(self, request: Load, code: Any) -> tuple[Reply, Blobs]:
         for name, source in request.stand_ins.items():
@@ -456,11 +466,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def run(connection: socket.socket, settings: JailSettings) -> None:
+def run(connection: socket.socket, settings: JailSettings, watch: banned.Watch | None = None) -> None:
     """Be the worker: serve, and end without any of the learner's exit handlers."""
     status = 1
     try:
-        serve(connection, settings)
+        serve(connection, settings, watch)
         status = 0
     finally:
         os._exit(status)
@@ -523,7 +533,7 @@ def _warm_up_torch() -> None:
 
     # Its first call imports sympy.
     torch.broadcast_shapes((1,), (1,))
-    banned.torch_lines()
+    torch_lines()
     # Forward only: a backward pass would start threads, which a fork loses.
     with torch.no_grad(), banned.function_mode(lambda function: None, {}), largest_tensor(measure=True):
         layer = torch.nn.Linear(2, 2)

@@ -2,6 +2,9 @@
 
 It listens on a Unix socket. One connection is one worker: the request carries the worker's own socket; the answer, at
 the end, is how it ended. When the connection closes, the worker is killed: none outlives its grader.
+
+Asked for a speciality it forks another fork server, whose processes have lost what they may not use: that is done once
+there and not in each of them. The request carries the socket on which that one listens.
 """
 
 from __future__ import annotations
@@ -13,24 +16,37 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import msgspec
 
-from autograder.sandbox import jail, pages, worker
-from autograder.sandbox.wire import End, JailSettings
+from autograder.sandbox import banned, doors, jail, pages, worker
+from autograder.sandbox.wire import End, JailSettings, Speciality
 
 REQUEST_LIMIT = 1 << 16
 REQUEST_SECONDS = 5.0
 
 
 class Zygote:
-    """Forks workers on request and reports their ends. `parent` closes when the run that started it is over."""
+    """Forks workers on request and reports their ends. `parent` closes when the run that started it is over.
 
-    def __init__(self, listener: socket.socket, parent: socket.socket) -> None:
+    `watch` has closed the doors of this process. `functions` are those of Python's in which a speciality finds its own.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        parent: socket.socket,
+        watch: banned.Watch | None = None,
+        functions: Sequence[FunctionType] = (),
+    ) -> None:
         self._listener = listener
         self._parent = parent
+        self._watch = watch
+        self._functions = functions
+        self._specialists: list[int] = []
         self._workers: dict[int, socket.socket] = {}
         self._dismissed: set[socket.socket] = set()
         self._wake, wake_writer = os.pipe()
@@ -63,8 +79,8 @@ class Zygote:
         connection.settimeout(REQUEST_SECONDS)
         try:
             message, descriptors, _, _ = socket.recv_fds(connection, REQUEST_LIMIT, 1)
-            settings = msgspec.msgpack.decode(message, type=JailSettings)
-            (call_socket,) = descriptors
+            request = msgspec.msgpack.decode(message, type=JailSettings | Speciality)
+            (descriptor,) = descriptors
         except (OSError, ValueError, msgspec.MsgspecError):
             connection.close()
             return None
@@ -72,15 +88,30 @@ class Zygote:
             pid = os.fork()
         except OSError:
             # Too many processes or too little memory just now: the grader hears a closed line, the others go on.
-            os.close(call_socket)
+            os.close(descriptor)
             connection.close()
             return None
         if pid == 0:
-            return lambda: _be_worker(call_socket, settings)
-        os.close(call_socket)
+            return self._body_of_a_fork(descriptor, request, connection)
+        os.close(descriptor)
+        if isinstance(request, Speciality):
+            connection.close()
+            self._specialists.append(pid)
+            return None
         connection.setblocking(False)
         self._workers[pid] = connection
         return None
+
+    def _body_of_a_fork(
+        self, descriptor: int, request: JailSettings | Speciality, connection: socket.socket
+    ) -> Callable[[], None]:
+        watch, parent, functions = self._watch, self._parent, self._functions
+        if isinstance(request, JailSettings):
+            return lambda: _be_worker(descriptor, request, watch)
+        for other in (connection, self._listener, *self._workers.values()):
+            other.close()
+        os.close(self._wake)
+        return lambda: _be_specialist(socket.socket(fileno=descriptor), parent, request, functions)
 
     def _hear(self, connection: socket.socket) -> None:
         # A grader only ever closes this connection: that means its worker has to go.
@@ -116,6 +147,9 @@ class Zygote:
     def _end_all(self) -> None:
         for pid in self._workers:
             _kill(pid)
+        for pid in self._specialists:
+            # Each hears by itself that the run is over.
+            os.waitpid(pid, 0)
 
 
 def _kill(pid: int) -> None:
@@ -133,12 +167,26 @@ def _leads_group(pid: int) -> bool:
         return False
 
 
-def _be_worker(call_socket: int, settings: JailSettings) -> None:
+def _be_worker(call_socket: int, settings: JailSettings, watch: banned.Watch | None) -> None:
     os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     jail.die_with_parent()
-    worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings)
+    worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings, watch)
+
+
+def _be_specialist(
+    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: Sequence[FunctionType]
+) -> None:
+    jail.die_with_parent()
+    watch = None
+    if not speciality.stand_ins or doors.can_reopen():
+        watch = banned.Watch(speciality.banned, frozenset())
+        watch.close_doors(functions, for_stand_ins=speciality.stand_ins)
+    gc.collect()
+    gc.freeze()
+    pages.gather()
+    run(listener, parent, watch)
 
 
 def main() -> None:
@@ -146,16 +194,22 @@ def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
     parent = socket.socket(fileno=int(sys.argv[2]))
     worker.warm_up(sys.argv[3:])
+    functions = doors.functions_loaded()
     gc.collect()
     gc.freeze()
     pages.gather()
-    run(listener, parent)
+    run(listener, parent, functions=functions)
 
 
-def run(listener: socket.socket, parent: socket.socket) -> None:
-    """Serve until `parent` closes; in a fork, be the worker and end there."""
+def run(
+    listener: socket.socket,
+    parent: socket.socket,
+    watch: banned.Watch | None = None,
+    functions: Sequence[FunctionType] = (),
+) -> None:
+    """Serve until `parent` closes; in a fork, be what that is for and end there."""
     # Returning out of the server's loop first keeps its frames out of the learner's process.
-    body = Zygote(listener, parent).serve()
+    body = Zygote(listener, parent, watch, functions).serve()
     if body is None:
         _remove(listener.getsockname())
     else:

@@ -5,6 +5,7 @@ beside its tests, as most do.
 """
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -497,10 +498,21 @@ def test_what_is_left_would_be_seen(fork_server, learner_of):
 
 
 def workers_of(server):
-    """Give the fork server's children that have not ended."""
-    server_id = server._zygote.pid
-    found = [(int(entry.name), *parent_of(entry)) for entry in Path("/proc").glob("[0-9]*")]
-    return [process for process, state, parent in found if parent == server_id and state != "Z"]
+    """Give the learners' processes of a fork server, and of those that it was forked into, that have not ended."""
+    states = {int(entry.name): parent_of(entry) for entry in Path("/proc").glob("[0-9]*")}
+    front, found = {server._zygote.pid}, set()
+    while front:
+        front = {process for process, (state, parent) in states.items() if parent in front and state != "Z"}
+        found |= front
+    return [process for process in found if leads_its_group(process)]
+
+
+def leads_its_group(process):
+    """Tell whether it has taken the first step of a learner's process."""
+    try:
+        return os.getpgid(process) == process
+    except ProcessLookupError:
+        return False
 
 
 def parent_of(entry):

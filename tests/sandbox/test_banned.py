@@ -12,11 +12,33 @@ from autograder.course import load_course
 from autograder.sandbox import banned
 from autograder.sandbox.banned import scan
 from autograder.sandbox.learner import LearnerException
+from autograder.sandbox.names import lines_of, matching
 from autograder.sandbox.starting import ForkServer
 from autograder.sandbox.violation import Violation
+from autograder.sandbox.wire import Speciality
 
 ROOT = Path(__file__).resolve().parents[2]
 BANNED = ("torch.*softmax*", "torch.*Softmax*", "scipy.special.*softmax", "torch.nn.attention.*")
+
+
+@pytest.fixture(scope="module")
+def closing_server():
+    server = ForkServer(("numpy", "torch"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["watched", "behind closed doors"])
+def learner_of(request, learner_of, closing_server):
+    """Give the usual function, and one whose learners come from a fork server that was prepared for what is banned."""
+    if request.param == "watched":
+        return learner_of
+
+    def open_learner(source, *, starter=closing_server, banned=(), stand_ins=None, **options):
+        starter.prepare([Speciality(banned, bool(stand_ins))])
+        return learner_of(source, starter=starter, banned=banned, stand_ins=stand_ins or {}, **options)
+
+    return open_learner
 
 
 def names_in(source, banned=BANNED):
@@ -137,7 +159,7 @@ def test_names_that_match_are_found_at_once_as_one_by_one():
         "a*b*c",
     ):
         one_by_one = [name for name in names if fnmatchcase(name, pattern)]
-        assert list(banned.matching([pattern], banned.lines_of(names))) == one_by_one, pattern
+        assert list(matching([pattern], lines_of(names))) == one_by_one, pattern
 
 
 def seen_in(learner, *arguments):

@@ -50,7 +50,7 @@ from autograder.sandbox.starting import ForkServer, own_fork
 class Late:
     def __init__(self, libraries):
         self._libraries, self._server = libraries, None
-    def start(self, settings):
+    def start(self, settings, speciality=None):
         self._server = self._server or ForkServer(self._libraries, begin=own_fork)
         return self._server.start(settings)
     def explain(self):

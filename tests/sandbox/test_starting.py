@@ -16,7 +16,7 @@ import pytest
 from autograder.sandbox import jail
 from autograder.sandbox.learner import Exited, LearnerException, NotStarted, OutOfMemory
 from autograder.sandbox.starting import ForkServer, Interpreters, starter_for
-from autograder.sandbox.wire import End, JailSettings
+from autograder.sandbox.wire import End, JailSettings, Speciality
 
 SETTINGS = JailSettings(memory=256 << 20, cpu_seconds=20, readable=jail.readable_paths())
 
@@ -285,3 +285,80 @@ def test_nothing_of_the_grader_s_environment_reaches_the_learner(learner_of, mon
     server.close()
     assert not {"ATTEND_SECRET", "PYTHONPATH", "HOME", "PATH"} & set(names)
     assert on_path is False
+
+
+SPECIALITY = Speciality(("torch.*softmax*",), stand_ins=False)
+
+
+def test_a_prepared_fork_server_ends_with_the_one_that_forked_it(learner_of):
+    server = ForkServer(("numpy",))
+    server.prepare([SPECIALITY, Speciality((), stand_ins=False), SPECIALITY])
+    learner = learner_of(SOURCE, starter=server, banned=SPECIALITY.banned)
+    assert learner.f(np.ones(1))[0].tolist() == [2.0]
+    started = descendants(server._zygote.pid)
+    # What nothing is banned for needs no preparation; beside the prepared one there is the learner's process.
+    assert len(started) == 2
+    folder = Path(server.address).parent
+    server.close()
+    assert gone_within(5, started)
+    assert not folder.exists()
+
+
+def test_a_learner_s_process_of_a_prepared_fork_server_is_killed_when_its_line_closes(learner_of):
+    server = ForkServer(("numpy",))
+    server.prepare([SPECIALITY])
+    learner = learner_of("import time\ndef f(): ...", starter=server, banned=SPECIALITY.banned)
+    learner.f()
+    before = descendants(server._zygote.pid)
+    learner.close()
+    assert len(before) == 2
+    until = time.monotonic() + 5
+    while len(descendants(server._zygote.pid)) > 1 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(descendants(server._zygote.pid)) == 1
+    server.close()
+
+
+PREPARED = """
+import sys, time
+from autograder.sandbox.starting import ForkServer
+from autograder.sandbox.wire import Speciality
+server = ForkServer(("numpy",))
+server.prepare([Speciality(("torch.*softmax*",), False)])
+print(server._zygote.pid, server.address, flush=True)
+time.sleep(60)
+"""
+
+
+def test_when_its_grader_is_killed_no_prepared_fork_server_and_no_folder_is_left():
+    grader = subprocess.Popen([sys.executable, "-c", PREPARED], stdout=subprocess.PIPE, text=True)
+    zygote, address = grader.stdout.readline().split()
+    until = time.monotonic() + 20
+    while not (started := descendants(int(zygote))) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(started) == 1
+    grader.kill()
+    grader.wait()
+    assert gone_within(10, started | {int(zygote)})
+    assert not Path(address).parent.exists()
+
+
+def test_a_prepared_fork_server_that_was_killed_is_told_as_not_started(learner_of):
+    server = ForkServer(("numpy",))
+    server.prepare([SPECIALITY])
+    learner = learner_of(SOURCE, starter=server, banned=SPECIALITY.banned)
+    learner.f(np.ones(1))
+    learner.close()
+    for process in (killed := descendants(server._zygote.pid)):
+        os.kill(process, signal.SIGKILL)
+    assert gone_within(5, killed)
+    with pytest.raises(NotStarted, match="the fork server does not answer"):
+        learner.f(np.ones(1))
+    assert learner_of(SOURCE, starter=server).f(np.ones(1))[0].tolist() == [2.0]
+    server.close()
+
+
+def test_to_prepare_where_each_process_is_an_interpreter_changes_nothing(learner_of):
+    starter = Interpreters(("numpy",))
+    starter.prepare([SPECIALITY])
+    assert learner_of(SOURCE, starter=starter, banned=SPECIALITY.banned).f(np.ones(1))[0].tolist() == [2.0]

@@ -110,9 +110,7 @@ def exchanged(message, blobs=None):
     return answer.read(), answer.blobs()
 
 
-FACTS = Facts(
-    "text", (("UserWarning", "mind"),), ("scores",), ("scores",), False, 64, (Violation("f", 3, "f(x)"),)
-)
+FACTS = Facts("text", (("UserWarning", "mind"),), ("scores",), ("scores",), False, 64, (Violation("f", 3, "f(x)"),))
 MESSAGES = [
     Load("softmax", b"x = 1", {"attention": b"y = 2"}, ("torch.*softmax",), 64, 128),
     Call("softmax", [1, 2.5, "a", None], {"axis": -1}, 5, True, Gradient((0, 2), [None, 1.0])),
