@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
+from autograder.checks import SuiteMistake
 from autograder.circumstances import with_circumstances
 from autograder.counterexample import cut
 from autograder.course import Course, Exercise, libraries_of
@@ -30,13 +31,13 @@ from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.violation import Violation
 from autograder.sandbox.wire import Frame, Speciality
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
-from autograder.submission import Refused, Submission
+from autograder.submission import Refused, Submission, read_submission
 
 # Of a forbidden call: it stands in every check of its exercise, and a process that lies may name anything.
 LONGEST_NAME = 200
 LONGEST_LINE = 400
 # To prepare for submissions takes as long as it saves on a few.
-MANY = 4
+MANY = 8
 DIED_TWICE = say("the process that graded it died, twice; tell the kit's authors")
 
 
@@ -77,7 +78,7 @@ def grade_all(
 
     def body(grader: Grader, checks: Checks) -> None:
         if not isinstance(submissions, Sequence) or len(submissions) >= MANY:
-            grader.expect_many()
+            grader.expect_many(checks)
         hands = grader.lent() if jobs > 1 or apart else grader
         crew = Crew(lambda one: hands.grade(one, checks), jobs=jobs, lost=grader.lost, apart=apart)
         # Closed at once where `receive` is interrupted: otherwise the hands would go on until they are done.
@@ -139,11 +140,18 @@ class Grader:
         lent._starter = Borrowed(self._starter)
         return lent
 
-    def expect_many(self) -> None:
-        """Prepare for many processes of each exercise."""
+    def expect_many(self, checks: Checks) -> None:
+        """Prepare for many processes of each exercise, and let the solutions pass each check before anyone else.
+
+        All are asked in the same way then, wherever they come among the others.
+        """
         course = self._course
-        specialities = (Speciality(exercise.banned, bool(exercise.stand_ins)) for exercise in course.exercises)
-        self._starter.prepare(specialities)
+        self._starter.prepare(Speciality(one.banned, bool(one.stand_ins)) for one in course.exercises)
+        solutions = read_submission(course.paths.solutions, course.wanted)
+        with self.desk_for(solutions) as desk, suppress(SandboxError, SuiteMistake):
+            for exercise in course.exercises:
+                if exercise.name in solutions.modules:
+                    checks.run(exercise.name, desk)
 
     def renew(self) -> None:
         """Start what learners' processes come from anew, after it failed."""

@@ -2,12 +2,16 @@
 
 A check is a function of what the learner's module answers: it draws the same numbers in every run, asks the same of
 everyone who answered alike, and a right answer is mostly the same to the last bit. So a check that has passed need not
-be computed again for the next learner; it is enough to ask what it asked and to compare what comes back. At the first
-answer that is new the check itself is run, and finds the answers given so far.
+be computed again for the next learner; it is enough to ask what it asked and to compare what comes back. At an answer
+that is new the check itself is run, and finds the answers to what it asks.
+
+What right modules are asked is known then, and is asked at once: to wait for each answer takes longer than to compute
+most of them. A module that answers wrong is so asked more than the check, which stops at the first wrong answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.sandbox.learner import Learner, Transcript
@@ -17,6 +21,9 @@ from autograder.sandbox.wire import Answer, Question
 # Different right solutions round differently; beyond so many ways to pass, a check is simply run.
 MOST_WAYS = 64
 MOST_BYTES = 4 << 20
+# What is asked at once has to fit between two processes while neither of them reads.
+MOST_AT_ONCE = 32
+MOST_BYTES_AT_ONCE = 32 << 10
 
 
 @dataclass
@@ -36,20 +43,25 @@ class Remembered:
 
     def __init__(self) -> None:
         self._first: _Step | None = None
+        # What the first to pass was asked, in portions.
+        self._portions: list[list[Question]] = []
         self._ways = 0
         self._bytes = 0
 
     def passes(self, learner: Learner) -> bool:
         """Ask along a known way. False when the check has to be run; the answers so far then wait for it."""
-        step = self._first if learner.is_running else None
-        while step is not None:
-            answer = learner.ask_ahead(step.question)
-            known, step = _known(step, answer)
-            if not known:
+        if self._first is None or not learner.is_running:
+            return False
+        step: _Step | None = self._first
+        for questions in self._portions if learner.is_hasty else self._singles():
+            answers = learner.ask_ahead(questions)
+            if not answers:
                 return False
-            if step is None:
-                return True
-        return False
+            for question, answer in zip(questions, answers, strict=True):
+                if step is None or step.question != question or not (known := _known(step, answer)):
+                    return False
+                (step,) = known
+        return step is None
 
     def learn(self, transcript: Transcript) -> None:
         """Remember the way in which a check has just passed."""
@@ -60,17 +72,34 @@ class Remembered:
         following: _Step | None = None
         for exchange in reversed(transcript.exchanges):
             following = _Step(exchange.question, exchange.raised, {exchange.digest: following})
+        if self._first is None:
+            self._portions = list(_portions([exchange.question for exchange in transcript.exchanges]))
         self._first = _merged(self._first, following)
 
+    def _singles(self) -> Iterator[list[Question]]:
+        return ([question] for questions in self._portions for question in questions)
 
-def _known(step: _Step, answer: Answer | None) -> tuple[bool, _Step | None]:
-    if answer is None:
-        return False, None
+
+def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
+    """Cut what is asked into what may be asked at once."""
+    portion: list[Question] = []
+    size = 0
+    for question in questions:
+        if portion and (len(portion) >= MOST_AT_ONCE or size + question.size > MOST_BYTES_AT_ONCE):
+            yield portion
+            portion, size = [], 0
+        portion.append(question)
+        size += question.size
+    yield portion
+
+
+def _known(step: _Step, answer: Answer) -> tuple[_Step | None] | None:
+    """Give what follows a known answer, in a tuple; None for one that is new."""
     try:
         digest = step.digest_of(answer)
     except Malformed:
-        return False, None
-    return digest in step.next, step.next.get(digest)
+        return None
+    return (step.next[digest],) if digest in step.next else None
 
 
 def _merged(known: _Step | None, new: _Step | None) -> _Step | None:

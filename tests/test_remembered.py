@@ -127,14 +127,15 @@ def test_what_is_asked_costs_its_time_all_the_same(graded):
         ("(number * 2).astype('f4')", "the dtype is float32, not float64"),
     ],
 )
-def test_at_the_first_other_answer_the_check_is_run_and_nothing_is_asked_twice(graded, double, message):
-    ((alone, _, own),) = graded(module(double))
+def test_at_another_answer_the_check_is_run_and_nothing_is_asked_twice(graded, double, message):
+    ((alone, _, _),) = graded(module(double))
     (_, _, _), (results, ran, learner) = graded(module(), module(double))
     assert ran[0] == "numbers"
     assert results[0].message == message
     for result, other in zip(results, alone, strict=True):
         assert msgspec.structs.replace(result, seconds=0) == msgspec.structs.replace(other, seconds=0)
-    assert learner.asked() == own.asked()
+    # Three numbers, a word and one more number: all of it is asked before the first answer is judged.
+    assert learner.asked() == 5
 
 
 def test_another_right_answer_is_known_from_then_on_and_so_is_the_first(graded):
@@ -178,6 +179,45 @@ def test_a_process_that_ends_on_the_way_is_told_as_ever(graded, limits, double, 
     assert ran[0] == "numbers"
     assert learner.time_outs == (outcome is Outcome.TIMED_OUT)
     assert (outcomes(after), again) == (PASSED, [])
+
+
+def test_what_is_asked_again_costs_its_time_once(graded, limits):
+    hanging = module("number * 2 if number < 2 else time.sleep(9)").replace("import", "import time,", 1)
+    brief = msgspec.structs.replace(limits, call_seconds=0.5)
+    _, (results, _, learner) = graded(module(), hanging, limits=brief)
+    assert outcomes(results) == [Outcome.TIMED_OUT, Outcome.PASSED, Outcome.PASSED]
+    assert 0.5 <= results[0].seconds < 0.9
+    assert learner.is_hasty is False
+
+
+def test_a_module_that_ended_its_process_is_asked_one_thing_at_a_time(graded):
+    ending = module("number * 2 if number < 3 else os._exit(3)").replace("import", "import os,", 1)
+    _, (results, ran, learner) = graded(module(), ending)
+    assert outcomes(results) == [Outcome.CRASHED, Outcome.PASSED, Outcome.PASSED]
+    # The check ended its process again, so that there was none to be asked ahead of the next.
+    assert ran == ["numbers", "word"]
+    assert learner.asked() == 2
+
+
+def test_more_than_fits_between_two_processes_is_asked_in_portions(graded):
+    text = """
+import numpy as np
+from autograder.checks import assert_close, points
+runs = []
+@points(1)
+def test_many_numbers(learner):
+    runs.append("ran")
+    for size in range(1, 400, 5):
+        assert_close(learner.double(np.ones(size)), np.full(size, 2.0))
+"""
+    wrong_at_the_end = module("number * 2 if len(number) < 396 else number")
+    told = graded(module(), module(), wrong_at_the_end, text=text)
+    assert [(results[0].outcome, ran) for results, ran, _ in told] == [
+        (Outcome.PASSED, ["ran"]),
+        (Outcome.PASSED, []),
+        (Outcome.FAILED, ["ran"]),
+    ]
+    assert told[2][2].asked() == 80
 
 
 def test_a_forbidden_call_is_noticed_where_the_answer_is_right(graded):

@@ -137,6 +137,7 @@ class Watch:
         self._tops = frozenset(pattern.partition(".")[0] for pattern in banned)
         self._files = learner_files
         self._suspended = 0
+        self._flowing_back = False
         self._kernels_closed = False
         self._switching = False
         self._verdicts: dict[CodeType, str] = {}
@@ -180,13 +181,24 @@ class Watch:
     def suspended(self) -> Iterator[None]:
         """Let a stand-in use what learners may not."""
         self._suspended += 1
-        hook: Any = sys.getprofile()
-        self._hook(None)
+        hook: Any = sys.getprofile() if self._is_needed else None
+        if hook is not None:
+            self._hook(None)
         try:
             yield
         finally:
-            self._hook(hook)
+            if hook is not None:
+                self._hook(hook)
             self._suspended -= 1
+
+    @contextmanager
+    def flowing_back(self) -> Iterator[None]:
+        """Let gradients flow back through what stand-ins have made."""
+        self._flowing_back = True
+        try:
+            yield
+        finally:
+            self._flowing_back = False
 
     def close_kernels(self) -> None:
         """Take torch's own kernels of banned functions out of this process, however they would be reached.
@@ -200,11 +212,14 @@ class Watch:
     def close_doors(self, functions: Iterable[FunctionType], *, for_stand_ins: bool) -> None:
         """Take every banned function out of this process: kernels, Python's own of `functions`, the start of threads.
 
-        With `for_stand_ins` they still do what they did while the watch is suspended.
+        With `for_stand_ins` they still do what they did while the watch is suspended; and what computes gradients does
+        so while gradients are asked for, when a stand-in has returned long since.
         """
         suspended = self._is_suspended if for_stand_ins else None
         if "torch" in sys.modules:
-            doors.close_kernels(self._operators(), self._refused, suspended)
+            forward, backward = _parted(self._operators())
+            doors.close_kernels(forward, self._refused, suspended)
+            doors.close_kernels(backward, self._refused, self._may_flow_back if for_stand_ins else None)
             self._kernels_closed = True
         for function in functions:
             if verdict := self._judge_function(function):
@@ -234,6 +249,9 @@ class Watch:
 
     def _is_suspended(self) -> bool:
         return self._suspended > 0
+
+    def _may_flow_back(self) -> bool:
+        return self._flowing_back or self._suspended > 0
 
     def _judge_function(self, function: FunctionType) -> str:
         module = function.__module__
@@ -343,6 +361,15 @@ class Watch:
             if self._watching:
                 self._hooked = True
                 self._hook(self._profile)
+
+
+def _parted(operators: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Part operators into those that compute values and those that compute gradients."""
+    forward: list[tuple[str, str]] = []
+    backward: list[tuple[str, str]] = []
+    for name, operator in operators:
+        (backward if "backward" in name else forward).append((name, operator))
+    return forward, backward
 
 
 def _is_of_a_file(arguments: tuple[Any, ...]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -162,6 +162,8 @@ class Learner:
             starter, limits=limits, readable=readable, budget=budget, trust=trust, speciality=module.speciality
         )
         self._ahead: deque[tuple[Question, Answer | LearnerEnded]] = deque()
+        # Whether it may be asked several questions at once.
+        self.is_hasty = True
         self._origin = 0
         self._asked = 0
         self._made = 0
@@ -223,15 +225,30 @@ class Learner:
         self.last = Facts()
         self.last_call = None
 
-    def ask_ahead(self, question: Question) -> Answer | None:
-        """Ask what the check is going to ask, which then finds the answer; None when the process ended instead."""
+    def ask_ahead(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        """Ask at once what the check is going to ask, which then finds the answers; none when the process ended.
+
+        Which question ended it is not known, so that the check has to ask again; and from then on no learner's process
+        of this module is asked more than one question at once.
+        """
+        before = self._line.time_outs, self._line.budget.spent
         try:
-            answer = self._line.ask(question)
+            answers = self._line.ask_all(questions)
         except LearnerEnded as ended:
-            self._ahead.append((question, ended))
-            return None
-        self._ahead.append((question, answer))
-        return answer
+            if len(questions) == 1:
+                self._ahead.append((questions[0], ended))
+            else:
+                self._take_back(*before)
+            return ()
+        self._ahead.extend(zip(questions, answers, strict=True))
+        return answers
+
+    def _take_back(self, time_outs: int, spent: float) -> None:
+        """Go on as if nothing had been asked since then: what ended the process will do so again."""
+        self._ahead.clear()
+        self.is_hasty = False
+        self._line.time_outs = time_outs
+        self._line.budget.spend(spent - self._line.budget.spent)
 
     @property
     def measured(self) -> _Measured:

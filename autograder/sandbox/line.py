@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -118,17 +119,31 @@ class Line:
 
     def ask(self, question: Question) -> Answer:
         """Ask the process. LearnerEnded when it ends instead of answering, or has to be ended."""
+        (answer,) = self.ask_all([question])
+        return answer
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
+        """Ask all questions at once, and give the answers. LearnerEnded at the first that is not answered.
+
+        It answers in order, but may say several answers at once: which question was its end is not known then.
+        """
         assert self._process is not None
-        self._serial += 1
-        started = time.monotonic()
-        header = wire.numbered(self._serial, question)
+        channel, started = self._process.channel, time.monotonic()
+        first = self._serial + 1
         try:
-            self._process.channel.send(header, question.payload, self._deadline(started))
+            for number, question in enumerate(questions, first):
+                channel.keep(wire.numbered(number, question), question.payload)
+            channel.flush(self._deadline(started))
+        except Unsendable:
+            raise
         except (WireError, TimeoutError) as problem:
-            if isinstance(problem, Unsendable):
-                raise
             raise self._ended(problem, started) from None
-        return self._hear(started)
+        answers = []
+        for number in range(first, first + len(questions)):
+            self._serial = number
+            answers.append(self._hear(started))
+            started = time.monotonic()
+        return answers
 
     def hear_more(self) -> Answer:
         """Give the second answer to what has two."""

@@ -337,6 +337,8 @@ class Channel:
         self._blob_limit = blob_limit
         # Received, but behind the end of what was asked for.
         self._ahead = b""
+        self._kept: list[bytes] = []
+        self.kept_bytes = 0
 
     def send(self, header: bytes, payload: bytes, deadline: float | None = None) -> None:
         """Write one frame.
@@ -347,15 +349,38 @@ class Channel:
             TimeoutError: when the deadline passes.
 
         """
+        self.keep(header, payload)
+        self.flush(deadline)
+
+    def keep(self, header: bytes, payload: bytes) -> None:
+        """Have a frame written with the next ones. Unsendable when the header is larger than a header may be."""
         if len(header) > HEADER_LIMIT:
             raise Unsendable(f"a message of {len(header)} bytes beside its arrays")
+        frame = LENGTHS.pack(len(header), len(payload)) + header + payload
+        self._kept.append(frame)
+        self.kept_bytes += len(frame)
+
+    def flush(self, deadline: float | None = None) -> None:
+        """Write all frames that were kept. Closed and TimeoutError as for `send`."""
+        frames = b"".join(self._kept) if len(self._kept) != 1 else self._kept[0]
+        self._kept.clear()
+        self.kept_bytes = 0
         try:
             self._wait_until(deadline)
-            self._connection.sendall(LENGTHS.pack(len(header), len(payload)) + header + payload)
+            self._connection.sendall(frames)
         except TimeoutError:
             raise
         except OSError as error:
             raise Closed(str(error)) from None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the next frame is there already."""
+        if len(self._ahead) < LENGTHS.size:
+            return False
+        header_length, payload_length = LENGTHS.unpack_from(self._ahead)
+        end: int = LENGTHS.size + header_length + payload_length
+        return len(self._ahead) >= end
 
     def receive(self, deadline: float | None = None) -> tuple[bytes, memoryview]:
         """Read one frame: the header and the bytes behind it.

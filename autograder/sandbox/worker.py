@@ -67,6 +67,9 @@ from autograder.sandbox.wire import (
 
 MAX_MESSAGE = 4000
 BALLAST = 16 << 20
+# Asked much at once, it answers at once what took no longer, and is no larger, than this.
+LONGEST_SILENCE = 0.02
+MOST_KEPT = 64 << 10
 MAX_FRAMES = 10
 REQUEST_BLOBS = 256 << 20
 REHEARSED = b"import numpy as np\ndef same(*values):\n    return values[0] + 1.0, *values"
@@ -85,8 +88,10 @@ def serve(connection: socket.socket, settings: JailSettings, watch: banned.Watch
     """Enter the jail, say which layers hold, then answer requests until the grader closes the socket."""
     channel = Channel(connection, blob_limit=REQUEST_BLOBS)
     held = jail.enter(settings)
-    _say(channel, 0, Ready(held.layers, held.missing), Blobs())
+    _keep(channel, 0, Ready(held.layers, held.missing), Blobs())
+    channel.flush()
     answers = Answers(watch)
+    said = time.monotonic()
     while True:
         try:
             header, payload = channel.receive()
@@ -94,12 +99,15 @@ def serve(connection: socket.socket, settings: JailSettings, watch: banned.Watch
             return
         envelope = decode_request(header)
         for reply, blobs in answers.to(envelope.message, split_blobs(payload, envelope.blobs)):
-            _say(channel, envelope.serial, reply, blobs, answers.seconds)
+            _keep(channel, envelope.serial, reply, blobs, answers.seconds)
+            last = isinstance(reply, Scanned) or not channel.has_more or channel.kept_bytes > MOST_KEPT
+            if last or time.monotonic() - said > LONGEST_SILENCE:
+                channel.flush()
+                said = time.monotonic()
 
 
-def _say(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: float = 0.0) -> None:
-    header = encode(ReplyEnvelope(serial, reply, blobs.lengths(), seconds))
-    channel.send(header, blobs.joined())
+def _keep(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: float = 0.0) -> None:
+    channel.keep(encode(ReplyEnvelope(serial, reply, blobs.lengths(), seconds)), blobs.joined())
 
 
 class Answers:
@@ -224,7 +232,7 @@ class Answers:
         if not isinstance(returned, Returned):
             return reply
         parameters = dict(target.named_parameters()) if hasattr(target, "named_parameters") else {}
-        with self._observing():
+        with self._observing(), self._watch.flowing_back():
             problem, gradients = _gradients(result, cotangents, [*inputs, *parameters.values()])
         packed = [pack(gradient, blobs) for gradient in gradients]
         own, rest = packed[: len(inputs)], packed[len(inputs) :]

@@ -96,6 +96,7 @@ class Court:
     def __init__(self, course: Course, grader: Grader, checks: Checks, *, jobs: int, progress: Progress) -> None:
         self._course = course
         self._checks = checks
+        grader.expect_many(checks)
         self._grader = grader.lent()
         self._progress = progress
         self._crew: Crew[Trial | PairTrial, list[Tried]] = Crew(self._try, jobs=jobs, lost=_lost)

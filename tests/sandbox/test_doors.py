@@ -149,6 +149,37 @@ def heads(x):
     assert learner.violations == []
 
 
+def test_gradients_flow_back_through_the_kernel_that_a_stand_in_has_used(closed):
+    stand_in = """
+import torch
+
+def attention(x):
+    return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+"""
+    source = """
+import torch
+from given import attention
+
+def f(x):
+    return attention(x)
+
+def g(x):
+    backward = getattr(torch.ops.aten, "_scaled_dot_product" + "_flash_attention_for_cpu_backward")
+    return backward(x, x, x, x, x, x[..., 0], 0.0, False)
+"""
+    learner = closed(source, ATTENTION, stand_in)
+    # Of four dimensions, which the kernel takes that has a backward kernel of its own.
+    x = torch.arange(24.0).reshape(1, 2, 3, 4) / 10
+    needs = x.clone().requires_grad_()
+    torch.nn.functional.scaled_dot_product_attention(needs, needs, needs).sum().backward()
+    found = learner.gradients("f", x, cotangents=(torch.ones_like(x),), wrt=(0,))
+    assert torch.allclose(found.arguments[0], needs.grad)
+    assert learner.violations == []
+    with pytest.raises(LearnerException, match="may not use _scaled_dot_product_flash_attention_for_cpu_backward"):
+        learner.g(x)
+    assert {violation.line for violation in learner.violations} == {10}
+
+
 def test_around_a_stand_in_the_doors_stay_closed(closed):
     source = """
 import torch

@@ -157,6 +157,36 @@ def test_a_large_frame_crosses_while_it_is_read():
     assert array[-1] == (1 << 19) - 1
 
 
+def test_frames_that_were_kept_arrive_together_and_in_order():
+    ours, theirs = socket.socketpair()
+    sender, receiver = Channel(ours), Channel(theirs)
+    with ours, theirs:
+        for number in range(3):
+            sender.keep(b"header %d" % number, bytes([number]) * 20)
+        assert sender.kept_bytes == 3 * (LENGTHS.size + 8 + 20)
+        theirs.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1)
+        sender.flush()
+        assert sender.kept_bytes == 0
+        seen = []
+        for _ in range(3):
+            header, payload = receiver.receive()
+            seen.append((header, bytes(payload), receiver.has_more))
+    assert seen == [(b"header %d" % number, bytes([number]) * 20, number < 2) for number in range(3)]
+
+
+def test_half_a_frame_is_no_more():
+    ours, theirs = socket.socketpair()
+    receiver = Channel(theirs)
+    with ours, theirs:
+        ours.sendall(LENGTHS.pack(1, 1) + b"ab" + LENGTHS.pack(1, 2) + b"a")
+        receiver.receive()
+        assert receiver.has_more is False
+        ours.sendall(b"bc")
+        assert [bytes(part) for part in receiver.receive()] == [b"a", b"bc"]
+
+
 def test_a_header_beyond_the_limit_is_not_sent():
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(Unsendable, match=f"a message of {HEADER_LIMIT + 1} bytes"):
