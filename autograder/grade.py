@@ -7,6 +7,7 @@ Exceptions:
 from __future__ import annotations
 
 import copy
+import gc
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -80,11 +81,18 @@ def grade_all(
         if not isinstance(submissions, Sequence) or len(submissions) >= MANY:
             grader.expect_many(checks)
         hands = grader.lent() if jobs > 1 or apart else grader
+        # What is there now stays to the end: to look through all of it for what can be freed takes long, again and
+        # again, in this process and in each of its forks.
+        gc.collect()
+        gc.freeze()
         crew = Crew(lambda one: hands.grade(one, checks), jobs=jobs, lost=grader.lost, apart=apart)
         # Closed at once where `receive` is interrupted: otherwise the hands would go on until they are done.
-        with closing(crew.work_off(submissions)) as reports:
-            for report in reports:
-                receive(report)
+        try:
+            with closing(crew.work_off(submissions)) as reports:
+                for report in reports:
+                    receive(report)
+        finally:
+            gc.unfreeze()
 
     running_grader(course, body, trust=trust, starter=starter)
 

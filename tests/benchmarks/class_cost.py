@@ -1,10 +1,13 @@
 """What a class costs: `./run python tests/benchmarks/class_cost.py [N]`, N submissions (default 40).
 
 N copies of the reference solutions, each with a comment of its own, are graded by `attend grade`: on all cores and
-with one job, all exercises and the core ones. Each is run for a few and for N more; the difference by N is what one
-submission costs, and starting up falls out. In the same run stand beside them a bare pytest process for each
-submission, and `nbgrader autograde` on notebooks, both with the core exercises and as many tests as those have checks.
-The check that tries a length which must not fit into memory stands apart, as long as it took when it was quickest.
+with one job, all exercises and the core ones. A check that has passed is not computed again for answers that are the
+same to the last bit, as those of copies are; so N other right submissions stand beside them, each put together from the
+variants, which are written in many styles, some of them slow. Each is run for a few and for N more; the difference by N
+is what one submission costs, and starting up falls out. In the same run stand beside them a bare pytest process for
+each submission, and `nbgrader autograde` on notebooks, both with the core exercises and as many tests as those have
+checks. The check that tries a length which must not fit into memory stands apart, as long as it took when it was
+quickest.
 """
 
 from __future__ import annotations
@@ -28,13 +31,14 @@ from autograder.course import Course, find_course, load_course
 from autograder.crew import processors
 from autograder.report import Report, from_json
 
-FEW = 4
+FEW = 8
 RIVALS = 4
 MOST_SECONDS = 0.25
 LEAST_TIMES_NBGRADER = 12
 LEAST_SPEED_UP = 1.8
 # No other check of a right submission takes a tenth of this.
 LONG_SECONDS = 0.2
+Copy = Callable[[Course, Path, Sequence[str], int], None]
 ATTEND = [sys.executable, "-c", "from autograder.cli import main; main()"]
 
 
@@ -72,8 +76,9 @@ def main(count: int) -> None:
             runs.attend(f"all, {processors()} jobs", everything, processors()),
             runs.attend("all, 1 job", everything, 1),
             runs.attend("core, 1 job", core, 1),
+            runs.attend("variants, 1 job", everything, 1, copy_variants),
         ]
-        checks = ours[-1].checks
+        checks = ours[2].checks
         rivals = [
             runs.rival("core, pytest", bare_pytest, core, checks),
             runs.rival("core, nbgrader", nbgrader, core, checks),
@@ -92,11 +97,12 @@ class Runs:
         self._folder = folder
         self._count = count
 
-    def attend(self, name: str, exercises: Sequence[str], jobs: int) -> Cost:
+    def attend(self, name: str, exercises: Sequence[str], jobs: int, copy: Copy | None = None) -> Cost:
         """Give what `attend grade` costs with these exercises handed in."""
         print(name, file=sys.stderr)
         sizes = [FEW, FEW + self._count]
-        few, many = (self._graded(self._folder / name / str(size), exercises, size, jobs) for size in sizes)
+        copy = copy or copy_solutions
+        few, many = (self._graded(self._folder / name / str(size), exercises, size, jobs, copy) for size in sizes)
         one = cost_of_one(few, many, self._count)
         reports = self._reports(self._folder / name / str(sizes[-1]), exercises, sizes[-1])
         return Cost(
@@ -120,9 +126,9 @@ class Runs:
         print(name, file=sys.stderr)
         return Cost(name, grade(self._course, self._folder / name, exercises, checks, RIVALS), checks, RIVALS)
 
-    def _graded(self, folder: Path, exercises: Sequence[str], count: int, jobs: int) -> Figures:
+    def _graded(self, folder: Path, exercises: Sequence[str], count: int, jobs: int, copy: Copy) -> Figures:
         for number in range(count):
-            copy_solutions(self._course, folder / "class" / f"learner-{number}", exercises, number)
+            copy(self._course, folder / "class" / f"learner-{number}", exercises, number)
         options = ["--out", str(folder / "grades"), "--jobs", str(jobs), "--layout", "folders"]
         return measured([*ATTEND, "grade", str(folder / "class"), *options], self._course.root)
 
@@ -140,6 +146,16 @@ def copy_solutions(course: Course, folder: Path, exercises: Sequence[str], numbe
     folder.mkdir(parents=True)
     for exercise in exercises:
         copied = Path(shutil.copy(course.paths.solutions / f"{exercise}.py", folder))
+        with copied.open("a", encoding="utf-8") as module:
+            module.write(f"\n# submission {number}\n")
+
+
+def copy_variants(course: Course, folder: Path, exercises: Sequence[str], number: int) -> None:
+    """Make a right submission of modules in other styles, for each exercise the next one that there is."""
+    folder.mkdir(parents=True)
+    for exercise in exercises:
+        variants = sorted((course.paths.variants / exercise).glob("*.py"))
+        copied = Path(shutil.copy(variants[number % len(variants)], folder / f"{exercise}.py"))
         with copied.open("a", encoding="utf-8") as module:
             module.write(f"\n# submission {number}\n")
 
@@ -197,7 +213,7 @@ def times(rival: Cost, cost: Cost) -> float:
 
 def bounds(ours: Sequence[Cost], rivals: Sequence[Cost]) -> list[str]:
     """Give a line for each aim, and whether it is reached."""
-    all_cores, one_job, _ = ours
+    all_cores, one_job, *_ = ours
     speed_up = one_job.one.wall / all_cores.one.wall
     cheaper = times(rivals[-1], one_job)
     return [
