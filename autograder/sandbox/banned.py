@@ -58,6 +58,13 @@ def scan(source: bytes, banned: tuple[str, ...]) -> tuple[Violation, ...]:
     return tuple(finder.found[:MAX_VIOLATIONS])
 
 
+def know(banned: tuple[str, ...]) -> None:
+    """Make of the patterns what looking for them needs: once, where many processes are to be forked."""
+    for pattern in banned:
+        fnmatchcase("", pattern)
+        plain_piece(pattern)
+
+
 def _may_occur(pattern: str, words: Collection[str]) -> bool:
     """Tell whether a module of these words can name what the pattern stands for: each part of it needs one of them."""
     parts = [] if "[" in pattern else pattern.split(".")

@@ -90,8 +90,8 @@ def can_fork() -> bool:
 
 def prepare() -> None:
     """Make what the layers need once for all forks; what is missing is named when the jail is entered."""
-    for make in (_call_filter, lambda: _file_rules(readable_paths())):
-        with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError):
+    for make in (_system_call, _call_filter, lambda: _file_rules(readable_paths()), _limits_known, _file_calls):
+        with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError, AttributeError):
             make()
 
 
@@ -139,14 +139,37 @@ def _attempt(apply: Callable[[], None]) -> str | None:
 def die_with_parent() -> None:
     """Ask the kernel to end this process when the process that forked it ends."""
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+        _system_call()(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+
+
+@functools.cache
+def _system_call() -> Any:
+    """Give the C library's `prctl`."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl.argtypes = (ctypes.c_int, *(ctypes.c_ulong,) * 4)
+    return prctl
+
+
+def _limits_known() -> None:
+    # A module of its own in C, which each fork would load.
+    import resource  # noqa: F401
+
+
+def _file_calls() -> None:
+    from landlock import plumbing
+
+    plumbing.get_prctl()
+    plumbing.get_restrict_self()
 
 
 def _mapped_bytes() -> int:
     # Landlock hides /proc, so this is read before it.
     try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(statm, 100).split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        finally:
+            os.close(statm)
     except (OSError, AttributeError):
         return 0
 
@@ -209,8 +232,7 @@ class _FilterProgram(ctypes.Structure):
 
 def _prctl(option: int, first: int, second: int = 0) -> None:
     # Not through ctypes' own copy of errno, which the package landlock takes for the outcome of its next call.
-    numbers = (ctypes.c_ulong(number) for number in (first, second, 0, 0))
-    if ctypes.CDLL(None).prctl(option, *numbers):
+    if _system_call()(option, first, second, 0, 0):
         raise OSError(errno.EPERM, f"the kernel refuses prctl {option}")
 
 

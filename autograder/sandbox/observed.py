@@ -211,16 +211,15 @@ def fingerprint(value: Any) -> tuple[Any, ...]:
     return tuple(value.shape), value.stride(), whole.numpy().tobytes()
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Sequence[Any]:
     """Give the arrays and tensors inside a value."""
     if isinstance(value, np.ndarray) or is_tensor(value):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from leaves(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from leaves(item)
+        return (value,)
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in leaves(item)]
+    return ()
 
 
 class EarlierResults:

@@ -84,13 +84,13 @@ class NotDefined(AttributeError):
     """The module does not define a name that the exercise asks for."""
 
 
-def serve(connection: socket.socket, settings: JailSettings, watch: banned.Watch | None = None) -> None:
+def serve(connection: socket.socket, settings: JailSettings, answers: Answers) -> None:
     """Enter the jail, say which layers hold, then answer requests until the grader closes the socket."""
     channel = Channel(connection, blob_limit=REQUEST_BLOBS)
     held = jail.enter(settings)
     _keep(channel, 0, Ready(held.layers, held.missing), Blobs())
     channel.flush()
-    answers = Answers(watch)
+    answers.take_ballast()
     said = time.monotonic()
     while True:
         try:
@@ -129,7 +129,13 @@ class Answers:
         self._result: tuple[list[Any], list[Span]] = ([], [])
         self._blob_limit = 0
         self._started = 0.0
-        # Address space, given back when memory runs out so that the worker can still say so; never touched.
+        self._ballast: mmap.mmap | None = None
+
+    def take_ballast(self) -> None:
+        """Take address space, never touched, that is given back when memory runs out, so that it can still be said.
+
+        It is each process's own: forks share memory that was mapped so before.
+        """
         self._ballast = mmap.mmap(-1, BALLAST)
 
     def to(self, request: Request, blobs: Blobs) -> Iterator[tuple[Reply, Blobs]]:
@@ -315,7 +321,8 @@ class Answers:
 
     def _raised(self, error: BaseException) -> Raised:
         if isinstance(error, MemoryError):
-            self._ballast.close()
+            if self._ballast is not None:
+                self._ballast.close()
             traceback.clear_frames(error.__traceback__)
         facts = self._facts()
         name = encodable(type(error).__name__[:200])
@@ -474,11 +481,11 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def run(connection: socket.socket, settings: JailSettings, watch: banned.Watch | None = None) -> None:
+def run(connection: socket.socket, settings: JailSettings, answers: Answers) -> None:
     """Be the worker: serve, and end without any of the learner's exit handlers."""
     status = 1
     try:
-        serve(connection, settings, watch)
+        serve(connection, settings, answers)
         status = 0
     finally:
         os._exit(status)
@@ -512,7 +519,7 @@ def main() -> None:
     connection = _connection(sys.argv[1])
     settings = msgspec.json.decode(sys.argv[2].encode(), type=JailSettings)
     warm_up(sys.argv[3:])
-    run(connection, settings)
+    run(connection, settings, Answers())
 
 
 def warm_up(libraries: list[str]) -> None:

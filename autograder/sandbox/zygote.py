@@ -32,19 +32,19 @@ REQUEST_SECONDS = 5.0
 class Zygote:
     """Forks workers on request and reports their ends. `parent` closes when the run that started it is over.
 
-    `watch` has closed the doors of this process. `functions` are those of Python's in which a speciality finds its own.
+    `answers` is what each worker begins with. `functions` are those of Python's in which a speciality finds its own.
     """
 
     def __init__(
         self,
         listener: socket.socket,
         parent: socket.socket,
-        watch: banned.Watch | None = None,
+        answers: worker.Answers,
         functions: Sequence[FunctionType] = (),
     ) -> None:
         self._listener = listener
         self._parent = parent
-        self._watch = watch
+        self._answers = answers
         self._functions = functions
         self._specialists: list[int] = []
         self._workers: dict[int, socket.socket] = {}
@@ -105,9 +105,9 @@ class Zygote:
     def _body_of_a_fork(
         self, descriptor: int, request: JailSettings | Speciality, connection: socket.socket
     ) -> Callable[[], None]:
-        watch, parent, functions = self._watch, self._parent, self._functions
+        answers, parent, functions = self._answers, self._parent, self._functions
         if isinstance(request, JailSettings):
-            return lambda: _be_worker(descriptor, request, watch)
+            return lambda: _be_worker(descriptor, request, answers)
         for other in (connection, self._listener, *self._workers.values()):
             other.close()
         os.close(self._wake)
@@ -167,12 +167,12 @@ def _leads_group(pid: int) -> bool:
         return False
 
 
-def _be_worker(call_socket: int, settings: JailSettings, watch: banned.Watch | None) -> None:
+def _be_worker(call_socket: int, settings: JailSettings, answers: worker.Answers) -> None:
     os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     jail.die_with_parent()
-    worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings, watch)
+    worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings, answers)
 
 
 def _be_specialist(
@@ -180,6 +180,7 @@ def _be_specialist(
 ) -> None:
     jail.die_with_parent()
     watch = None
+    banned.know(speciality.banned)
     if not speciality.stand_ins or doors.can_reopen():
         watch = banned.Watch(speciality.banned, frozenset())
         watch.close_doors(functions, for_stand_ins=speciality.stand_ins)
@@ -208,8 +209,9 @@ def run(
     functions: Sequence[FunctionType] = (),
 ) -> None:
     """Serve until `parent` closes; in a fork, be what that is for and end there."""
+    answers = worker.Answers(watch)
     # Returning out of the server's loop first keeps its frames out of the learner's process.
-    body = Zygote(listener, parent, watch, functions).serve()
+    body = Zygote(listener, parent, answers, functions).serve()
     if body is None:
         _remove(listener.getsockname())
     else:

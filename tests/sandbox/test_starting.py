@@ -1,5 +1,6 @@
 """Where learners' processes come from: two starters with the same answers, and nothing that outlives its grader."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -362,3 +363,24 @@ def test_to_prepare_where_each_process_is_an_interpreter_changes_nothing(learner
     starter = Interpreters(("numpy",))
     starter.prepare([SPECIALITY])
     assert learner_of(SOURCE, starter=starter, banned=SPECIALITY.banned).f(np.ones(1))[0].tolist() == [2.0]
+
+
+def writable_and_shared(process):
+    """Give the memory that a process writes for others too, by the inode behind it."""
+    lines = [line.split() for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
+    return {(fields[3], fields[4]) for fields in lines if fields[1].startswith("rw") and fields[1].endswith("s")}
+
+
+def test_two_learners_processes_share_no_memory_that_either_can_write(learner_of):
+    server = ForkServer(("numpy",))
+    server.prepare([SPECIALITY])
+    lists = (SPECIALITY.banned, SPECIALITY.banned, ())
+    learners = [learner_of(SOURCE, starter=server, banned=banned) for banned in lists]
+    for learner in learners:
+        learner.load()
+    processes = [process for process in descendants(server._zygote.pid) if os.getpgid(process) == process]
+    found = [writable_and_shared(process) for process in processes]
+    assert len(found) == 3
+    for first, second in itertools.combinations(found, 2):
+        assert not first & second
+    server.close()
