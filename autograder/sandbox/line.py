@@ -16,6 +16,10 @@ from autograder.sandbox.values import Malformed, Unsendable, WireError
 from autograder.sandbox.wire import Answer, Question, Speciality
 
 
+# What answers to questions that were asked at once may take together.
+MOST_HEARD = 4 << 20
+
+
 class JailMissing(SandboxError):
     """A layer of the jail cannot be had on this machine."""
 
@@ -125,7 +129,8 @@ class Line:
     def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
         """Ask all questions at once, and give the answers. LearnerEnded at the first that is not answered.
 
-        It answers in order, but may say several answers at once: which question was its end is not known then.
+        It answers in order, but may say several answers at once: which question was its end is not known then. A
+        process that says more than can be kept is ended too.
         """
         assert self._process is not None
         channel, started = self._process.channel, time.monotonic()
@@ -138,10 +143,12 @@ class Line:
             raise
         except (WireError, TimeoutError) as problem:
             raise self._ended(problem, started) from None
-        answers = []
+        answers: list[Answer] = []
         for number in range(first, first + len(questions)):
             self._serial = number
             answers.append(self._hear(started))
+            if len(answers) > 1 and sum(answer.size for answer in answers) > MOST_HEARD:
+                raise self.broken("more at once than can be kept")
             started = time.monotonic()
         return answers
 
