@@ -15,7 +15,6 @@ from autograder.sandbox.starting import NotStarted, Process, SandboxError, Start
 from autograder.sandbox.values import Malformed, Unsendable, WireError
 from autograder.sandbox.wire import Answer, Question, Speciality
 
-
 # What answers to questions that were asked at once may take together.
 MOST_HEARD = 4 << 20
 
