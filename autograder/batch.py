@@ -50,6 +50,12 @@ class Batch:
         return self.out / "grades.csv"
 
     @property
+    def others(self) -> list[str]:
+        """The files of reports, from earlier runs, of submissions that are not in this class."""
+        own = {report_name(submission.id) for submission in self.found.submissions}
+        return sorted(path.name for path in self.reports_folder.glob("*.json") if path.name not in own)
+
+    @property
     def attendance(self) -> Attendance | None:
         """Who is missing and who is unknown, or None where there is no roster."""
         return None if self.roster is None else attendance(self.roster, self.found.submissions)

@@ -93,8 +93,19 @@ def show_batch(console: Console, batch: Batch, course: Course) -> None:
         console.print(Text(line), soft_wrap=True)
     if batch.found.ignored:
         console.print(Text(f"Not submissions, ignored: {', '.join(map(visible, batch.found.ignored))}"))
+    _show_others(console, batch)
     if batch.reports:
         console.print(Text(f"Reports: {batch.reports_folder}\nMarks:   {batch.marks}"), soft_wrap=True)
+
+
+def _show_others(console: Console, batch: Batch) -> None:
+    """Say which reports are of nobody in this class: the table leaves them out, but gradebook and pages have them."""
+    others = [visible(name) for name in batch.others]
+    if others:
+        named = ", ".join(others[:MOST_NOTES])
+        more = f" and {len(others) - MOST_NOTES} more" if len(others) > MOST_NOTES else ""
+        line = f"Of earlier classes, and still in gradebook and pages until you delete them: {named}{more}"
+        console.print(Text(line, style="yellow"), soft_wrap=True)
 
 
 def _names(found: Found) -> dict[str, str]:

@@ -12,7 +12,7 @@ from autograder.batch import Batch
 from autograder.course import Course, Exercise
 from autograder.language import ENGLISH, Reader, say
 from autograder.outputs.terminal import progress_bar, show_batch, show_check, show_class, show_exercise
-from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report
+from autograder.report import CheckResult, Diagnosis, ExerciseResult, Outcome, Report, report_name, write_report
 from autograder.roster import Learner
 from autograder.submission import Found, Refused, Submission
 
@@ -240,6 +240,17 @@ def test_what_was_chosen_is_said_and_of_very_much_only_the_first():
     assert "4711: note 19" in many
     assert "4711: note 20" not in many
     assert "and 5 more notes like these" in many
+
+
+def test_reports_of_nobody_in_the_class_are_named_since_gradebook_and_pages_have_them(tmp_path):
+    out = console(200)
+    (tmp_path / "reports").mkdir()
+    for name in ("amara", "moved away", *(f"gone {number:02}" for number in range(20))):
+        write_report(report(name, *FULL.exercises), tmp_path / "reports")
+    show_batch(out, Batch(Found([Submission("amara", {})], []), tmp_path, [FULL]), course())
+    (line,) = [line for line in text(out).splitlines() if line.startswith("Of earlier classes")]
+    named = ", ".join(sorted(report_name(f"gone {number:02}") for number in range(20)))
+    assert line == f"Of earlier classes, and still in gradebook and pages until you delete them: {named} and 1 more"
 
 
 def test_a_class_that_was_stopped_says_how_much_is_left():
