@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from autograder.course import Course, Exercise
+from autograder.course import Course, Exercise, libraries_of
 from autograder.language import say
 from autograder.sandbox import jail
 from autograder.sandbox.learner import Budget, Learner, Limits, Module
@@ -54,11 +54,13 @@ class SubmissionDesk:
             learner.close()
 
     def _open(self, exercise: Exercise) -> Learner:
+        source, stand_ins = self._submission.modules[exercise.name], self._course.stand_in_sources(exercise)
         module = Module(
             name=exercise.name,
-            source=self._submission.modules[exercise.name],
-            stand_ins=self._course.stand_in_sources(exercise),
+            source=source,
+            stand_ins=stand_ins,
             banned=exercise.banned,
+            libraries=self._needed(exercise, [source, *stand_ins.values()]),
         )
         return Learner(
             self._starter,
@@ -68,6 +70,13 @@ class SubmissionDesk:
             budget=Budget(self._course.limits.exercise_seconds, say("the exercise"), self._budget),
             trust=self._trust,
         )
+
+
+    def _needed(self, exercise: Exercise, sources: Sequence[bytes]) -> tuple[str, ...]:
+        """Give the course's libraries that the exercise computes with, or that a source names for whatever reason."""
+        every = libraries_of(self._course.exercises)
+        named = {library for library in every if any(library.encode() in source for source in sources)}
+        return tuple(library for library in every if library in exercise.libraries or library in named)
 
 
 class References:

@@ -154,7 +154,7 @@ class Grader:
         All are asked in the same way then, wherever they come among the others.
         """
         course = self._course
-        self._starter.prepare(Speciality(one.banned, bool(one.stand_ins)) for one in course.exercises)
+        self._starter.prepare(Speciality(one.banned, bool(one.stand_ins), one.libraries) for one in course.exercises)
         solutions = read_submission(course.paths.solutions, course.wanted)
         with self.desk_for(solutions) as desk, suppress(SandboxError, SuiteMistake):
             for exercise in course.exercises:

@@ -57,17 +57,21 @@ NO_GRADIENT = (say("what was returned is not made of tensors"), say("the shape i
 
 
 class Module(msgspec.Struct, frozen=True):
-    """What is loaded into the process: the learner's source, the stand-ins it may import, the names it may not use."""
+    """What is loaded into the process: the learner's source, the stand-ins it may import, the names it may not use.
+
+    Where `libraries` are named, the process need have no others.
+    """
 
     name: str
     source: bytes
     stand_ins: dict[str, bytes] = {}
     banned: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     @property
     def speciality(self) -> Speciality:
-        """What its process has to be without."""
-        return Speciality(self.banned, bool(self.stand_ins))
+        """What its process has to have, and to be without."""
+        return Speciality(self.banned, bool(self.stand_ins), self.libraries)
 
 
 class Gradients:

@@ -156,7 +156,9 @@ class ForkServer:
     def __init__(self, libraries: tuple[str, ...], *, begin: Begin | None = None) -> None:
         self._folder, listener = _private_listener()
         self.address = str(self._folder / "zygote")
+        self._libraries = libraries
         self._specialists: dict[Speciality | None, str] = {}
+        self._smaller: dict[tuple[str, ...], ForkServer] = {}
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         self._line, far_end = socket.socketpair()
         with listener, far_end:
@@ -169,19 +171,31 @@ class ForkServer:
 
     def start(self, settings: JailSettings, speciality: Speciality | None = None) -> Process:
         """Ask the zygote for a fork, or the one that was prepared for this speciality."""
+        if speciality is not None and (smaller := self._smaller.get(speciality.libraries)):
+            return smaller.start(settings, msgspec.structs.replace(speciality, libraries=()))
         try:
             return ForkedProcess(self._specialists.get(speciality, self.address), settings)
         except OSError as error:
             raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
 
     def prepare(self, specialities: Iterable[Speciality]) -> None:
-        """Have the zygote fork one like itself for each speciality in which something is banned."""
+        """Have the zygote fork one like itself for each speciality in which something is banned.
+
+        Where fewer libraries are needed another fork server is started, whose processes are smaller.
+        """
         for speciality in specialities:
-            if speciality.banned and speciality not in self._specialists:
-                try:
-                    self._specialists[speciality] = self._specialist(speciality)
-                except OSError as error:
-                    raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
+            if speciality.libraries and not set(speciality.libraries) >= set(self._libraries):
+                if speciality.libraries not in self._smaller:
+                    self._smaller[speciality.libraries] = ForkServer(speciality.libraries)
+                self._smaller[speciality.libraries].prepare([msgspec.structs.replace(speciality, libraries=())])
+            elif speciality.banned and speciality not in self._specialists:
+                self._prepare_here(speciality)
+
+    def _prepare_here(self, speciality: Speciality) -> None:
+        try:
+            self._specialists[speciality] = self._specialist(speciality)
+        except OSError as error:
+            raise NotStarted(f"the fork server does not answer ({error}){self._last_words()}") from None
 
     def _specialist(self, speciality: Speciality) -> str:
         # Several processes may hold this one, each with specialists of its own.
@@ -199,6 +213,8 @@ class ForkServer:
 
     def close(self) -> None:
         """End the zygote and with it every worker."""
+        for smaller in self._smaller.values():
+            smaller.close()
         self._line.close()
         try:
             self._zygote.wait(END_SECONDS)

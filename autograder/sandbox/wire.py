@@ -43,10 +43,11 @@ class JailSettings(msgspec.Struct, frozen=True, tag="jail"):
 
 
 class Speciality(msgspec.Struct, frozen=True, tag="speciality"):
-    """What a fork server's learners may not use, and whether stand-ins of theirs still may."""
+    """What a learner may not use, whether stand-ins still may, and the libraries that it needs (none named: all)."""
 
     banned: tuple[str, ...]
     stand_ins: bool
+    libraries: tuple[str, ...] = ()
 
 
 class End(msgspec.Struct, frozen=True):

@@ -75,6 +75,7 @@ REQUEST_BLOBS = 256 << 20
 REHEARSED = b"import numpy as np\ndef same(*values):\n    return values[0] + 1.0, *values"
 # Python adapts a function to what it is called with after eight calls or so.
 REHEARSALS = 20
+RANDOM = b"random"
 # Bound here, before learner code can; what `random.seed` does beside this is for seeds that are no numbers.
 SEED_PYTHON = super(random.Random, random._inst).seed
 SEED_NUMPY = np.random.seed
@@ -129,6 +130,7 @@ class Answers:
         self._result: tuple[list[Any], list[Span]] = ([], [])
         self._blob_limit = 0
         self._started = 0.0
+        self._names_random = True
         self._ballast: mmap.mmap | None = None
 
     def take_ballast(self) -> None:
@@ -159,6 +161,10 @@ class Answers:
             return
         linecache.cache[self._filename] = (len(source), None, source.splitlines(True), self._filename)
         self._watch = self._watch_for(request)
+        # Before each call Python's and NumPy's chance is seeded only where it is named: it takes as long as some calls.
+        self._names_random = True
+        self._seed(0)
+        self._names_random = any(RANDOM in text for text in (request.source, *request.stand_ins.values()))
         yield Scanned(found), Blobs()
         yield self._guarded(lambda: self._execute(request, code))
 
@@ -207,7 +213,7 @@ class Answers:
         wanted = request.gradient
         inputs = [arguments[position].requires_grad_() for position in wanted.wrt] if wanted else []
         cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
-        _seed(request.seed)
+        self._seed(request.seed)
         largest = [0]
         self._observe()
         try:
@@ -248,7 +254,7 @@ class Answers:
     def _new(self, request: New, blobs: Blobs) -> tuple[Reply, Blobs]:
         target = self._find(request.target)
         arguments, keywords = _arguments(request, blobs)
-        _seed(request.seed)
+        self._seed(request.seed)
         with self._observing(calls=False):
             instance = target(*arguments, **keywords)
         state = unpack(request.state, blobs, layout=True)
@@ -267,6 +273,17 @@ class Answers:
         with self._observing(watch=False):
             result = OPERATIONS[request.operation](instance, argument)
         return self._returned(result, self._facts())
+
+    def _seed(self, seed: int) -> None:
+        """Give every source of chance that the module can name its seed."""
+        if self._names_random:
+            SEED_PYTHON(seed)
+            random._inst.gauss_next = None  # type: ignore[attr-defined]
+            SEED_NUMPY(seed % (1 << 32))
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            # torch.manual_seed seeds every kind of device and writes a traceback for each: 2 ms a call.
+            torch.default_generator.manual_seed(seed)
 
     def _find(self, target: str | int) -> Any:
         if isinstance(target, int):
@@ -408,16 +425,6 @@ def _gradients(result: Any, cotangents: list[Any], inputs: list[Any]) -> tuple[s
         total = sum((out * cotangent).sum() for out, cotangent in attached)
     found = iter(torch.autograd.grad([total], flowing, allow_unused=True))
     return "", [next(found) if value.requires_grad else None for value in inputs]
-
-
-def _seed(seed: int) -> None:
-    SEED_PYTHON(seed)
-    random._inst.gauss_next = None  # type: ignore[attr-defined]
-    SEED_NUMPY(seed % (1 << 32))
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        # torch.manual_seed seeds every kind of device and writes a traceback for each: 2 ms a call.
-        torch.default_generator.manual_seed(seed)
 
 
 def _builtin_name(error: BaseException) -> str:

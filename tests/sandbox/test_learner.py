@@ -671,3 +671,39 @@ def test_a_call_can_be_interrupted_from_another_thread_and_nothing_is_asked_afte
     with pytest.raises(Interrupted):
         learner.ask()
     assert learner.time_outs == 0
+
+
+CHANCE = """
+import {imported}
+import numpy as np
+def f():
+    return {drawn}
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "drawn"),
+    [
+        ("random", "random.random()"),
+        ("random", "random.gauss()"),
+        ("torch", "np.random.normal()"),
+        ("torch", "torch.rand(1).item()"),
+        ("torch", "torch.nn.functional.dropout(torch.ones(9), 0.5)"),
+    ],
+)
+def test_what_is_drawn_by_chance_is_the_same_whenever_a_check_is_begun(learner_of, imported, drawn):
+    learner, other = (learner_of(CHANCE.format(imported=imported, drawn=drawn)) for _ in range(2))
+    learner.begin("one")
+    first, second = str(learner.f()), str(learner.f())
+    learner.begin("another")
+    assert first != second != str(learner.f())
+    learner.begin("one")
+    assert (str(learner.f()), str(learner.f())) == (first, second)
+    other.begin("one")
+    assert str(other.f()) == first
+
+
+def test_chance_that_a_module_does_not_name_is_seeded_as_it_is_loaded(learner_of):
+    source = "import numpy as np\ndef f():\n    return getattr(np, 'ran' + 'dom').normal()"
+    first, second = (learner_of(source) for _ in range(2))
+    assert [first.f(), first.f()] == [second.f(), second.f()]

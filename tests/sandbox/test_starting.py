@@ -359,6 +359,23 @@ def test_a_prepared_fork_server_that_was_killed_is_told_as_not_started(learner_o
     server.close()
 
 
+def test_a_module_that_needs_fewer_libraries_has_a_smaller_process(learner_of):
+    server = ForkServer(("numpy", "torch"))
+    source = "import sys\ndef f():\n    return 'torch' in sys.modules"
+    small = {"starter": server, "banned": SPECIALITY.banned, "libraries": ("numpy",)}
+    assert learner_of(source, **small).f() is True
+    server.prepare([Speciality(SPECIALITY.banned, stand_ins=False, libraries=("numpy",))])
+    server.prepare([Speciality((), stand_ins=False, libraries=("numpy", "torch"))])
+    assert learner_of(source, **small).f() is False
+    assert learner_of(source, **(small | {"banned": ()})).f() is False
+    assert learner_of(source, **(small | {"libraries": ("numpy", "torch")})).f() is True
+    (smaller,) = server._smaller.values()
+    started = descendants(server._zygote.pid) | descendants(smaller._zygote.pid) | {smaller._zygote.pid}
+    server.close()
+    assert gone_within(5, started)
+    assert not Path(smaller.address).parent.exists()
+
+
 def test_to_prepare_where_each_process_is_an_interpreter_changes_nothing(learner_of):
     starter = Interpreters(("numpy",))
     starter.prepare([SPECIALITY])
