@@ -71,7 +71,6 @@ class SubmissionDesk:
             trust=self._trust,
         )
 
-
     def _needed(self, exercise: Exercise, sources: Sequence[bytes]) -> tuple[str, ...]:
         """Give the course's libraries that the exercise computes with, or that a source names for whatever reason."""
         every = libraries_of(self._course.exercises)
