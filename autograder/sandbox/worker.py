@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType, ModuleType, TracebackType
+from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import msgspec
@@ -152,13 +152,13 @@ class Answers:
             yield self._raised(error), Blobs()
             return
         linecache.cache[self._filename] = (len(source), None, source.splitlines(True), self._filename)
-        self._watch = self._watch_for(request)
+        self._watch = self._watch_for(request, code)
         yield Scanned(found), Blobs()
         yield self._guarded(lambda: self._execute(request, code))
 
-    def _watch_for(self, request: Load) -> banned.Watch:
+    def _watch_for(self, request: Load, code: CodeType) -> banned.Watch:
         if self._closed is not None and self._closed.is_of(request.banned):
-            self._closed.learn_the_file(self._filename)
+            self._closed.learn_the_module(self._filename, code)
             return self._closed
         watch = banned.Watch(request.banned, frozenset({self._filename}))
         if not request.stand_ins:
@@ -232,12 +232,15 @@ class Answers:
         if not isinstance(returned, Returned):
             return reply
         parameters = dict(target.named_parameters()) if hasattr(target, "named_parameters") else {}
-        with self._observing(), self._watch.flowing_back():
+        with self._watch.flowing_back(), self._observing():
             problem, gradients = _gradients(result, cotangents, [*inputs, *parameters.values()])
         packed = [pack(gradient, blobs) for gradient in gradients]
         own, rest = packed[: len(inputs)], packed[len(inputs) :]
         by_name: dict[str, Value] = dict(zip(parameters, rest, strict=False))
-        return msgspec.structs.replace(returned, gradients=own, parameters=by_name, gradient_problem=problem), blobs
+        # What was found meanwhile would otherwise be told with the next answer, and there may be none.
+        facts = msgspec.structs.replace(returned.facts, violations=returned.facts.violations + self._watch.take())
+        flowed = {"gradients": own, "parameters": by_name, "gradient_problem": problem}
+        return msgspec.structs.replace(returned, facts=facts, **flowed), blobs
 
     def _new(self, request: New, blobs: Blobs) -> tuple[Reply, Blobs]:
         target = self._find(request.target)

@@ -16,8 +16,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -27,12 +26,13 @@ from autograder.sandbox.wire import End, JailSettings, Speciality
 
 REQUEST_LIMIT = 1 << 16
 REQUEST_SECONDS = 5.0
+NOTHING = doors.Functions()
 
 
 class Zygote:
     """Forks workers on request and reports their ends. `parent` closes when the run that started it is over.
 
-    `watch` has closed the doors of this process. `functions` are those of Python's in which a speciality finds its own.
+    `watch` has closed the doors of this process. In `functions` a speciality finds its own.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Zygote:
         listener: socket.socket,
         parent: socket.socket,
         watch: banned.Watch | None = None,
-        functions: Sequence[FunctionType] = (),
+        functions: doors.Functions = NOTHING,
     ) -> None:
         self._listener = listener
         self._parent = parent
@@ -176,7 +176,7 @@ def _be_worker(call_socket: int, settings: JailSettings, watch: banned.Watch | N
 
 
 def _be_specialist(
-    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: Sequence[FunctionType]
+    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: doors.Functions
 ) -> None:
     jail.die_with_parent()
     watch = None
@@ -205,7 +205,7 @@ def run(
     listener: socket.socket,
     parent: socket.socket,
     watch: banned.Watch | None = None,
-    functions: Sequence[FunctionType] = (),
+    functions: doors.Functions = NOTHING,
 ) -> None:
     """Serve until `parent` closes; in a fork, be what that is for and end there."""
     # Returning out of the server's loop first keeps its frames out of the learner's process.
