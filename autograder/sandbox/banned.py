@@ -156,12 +156,16 @@ class Watch:
         self._begun = False
         self._own_code: CodeType | None = None
         self._watching = False
+        self._theirs = False
         self._hooked = False
         if banned:
             sys.addaudithook(self._audit)
 
-    def begin(self, *, calls: bool = True) -> None:
-        """Watch until `end`: with `calls` by the profile hook, and where kernels are open by torch's mode."""
+    def begin(self, *, calls: bool = True, theirs: bool = False) -> None:
+        """Watch until `end`: with `calls` by the profile hook, and where kernels are open by torch's mode.
+
+        `theirs`: all that is called meanwhile is the learner's doing, whether a line of the learner's is seen or not.
+        """
         if not self._patterns:
             return
         self._begun = True
@@ -172,11 +176,13 @@ class Watch:
             self._hook(self._profile)
         if self._mode is not None:
             self._mode.__enter__()
+        self._theirs = theirs
 
     def end(self) -> None:
         """Watch no longer."""
         if not self._patterns:
             return
+        self._theirs = False
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
         self._watching = False
@@ -366,7 +372,8 @@ class Watch:
             if frame.f_code.co_filename in self._files:
                 return frame.f_code.co_filename, frame.f_lineno
             frame = frame.f_back
-        return ("", 0) if threading.current_thread() is not threading.main_thread() else None
+        # A module may name a function of a library's, or one made of text, as its own.
+        return ("", 0) if self._theirs or threading.current_thread() is not threading.main_thread() else None
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in HOOKS and not self._switching:

@@ -77,7 +77,7 @@ def tell_of_threads(note: Callable[[str], None]) -> None:
 
 
 def is_one_thread() -> bool:
-    """Tell whether there is no thread but this, not even one that has not begun to run, of which Python tells nothing."""
+    """Tell whether there is no thread but this, not even one that has yet to run, which Python does not tell of."""
     first, following = _list_of_threads()
     return not following(first())
 

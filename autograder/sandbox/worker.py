@@ -203,7 +203,7 @@ class Answers:
         cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
         _seed(request.seed)
         largest = [0]
-        self._observe()
+        self._observe(theirs=True)
         try:
             if request.measure:
                 with largest_tensor(measure=True) as largest:
@@ -273,13 +273,13 @@ class Answers:
         except KeyError:
             raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
 
-    def _observe(self, *, watch: bool = True, calls: bool = True) -> None:
+    def _observe(self, *, watch: bool = True, calls: bool = True, theirs: bool = False) -> None:
         """Look at what happens from now on; at the end the watch is to be told."""
         self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text.stream()
         self._warnings.collect()
         if watch:
-            self._watch.begin(calls=calls)
+            self._watch.begin(calls=calls, theirs=theirs)
 
     @contextmanager
     def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:
