@@ -152,6 +152,7 @@ class Grader:
             for exercise in course.exercises:
                 if exercise.name in solutions.modules:
                     checks.run(exercise.name, desk)
+        checks.asks_at_once = True
 
     def renew(self) -> None:
         """Start what learners' processes come from anew, after it failed."""
