@@ -178,6 +178,10 @@ class Watch:
             self._mode.__enter__()
         self._theirs = theirs
 
+    def come_back(self) -> None:
+        """Watch on for lines of the learner's alone: from now on the kit calls things, too."""
+        self._theirs = False
+
     def end(self) -> None:
         """Watch no longer."""
         if not self._patterns:

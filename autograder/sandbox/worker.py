@@ -210,13 +210,24 @@ class Answers:
                     result = target(*arguments, **keywords)
             else:
                 result = target(*arguments, **keywords)
+            # To look at what came back runs code of the learner's, too: an array may have properties of its own.
+            self._watch.come_back()
+            facts = self._facts(own, result, target, largest[0] if request.measure else None)
+            reply = self._returned(result, facts)
         finally:
             self._watch.end()
-        facts = self._facts(own, result, target, largest[0] if request.measure else None)
-        reply = self._returned(result, facts)
+        reply = self._with_what_was_found(*reply)
         return self._with_gradients(reply, result, inputs, cotangents, target) if wanted else reply
 
-    def _returned(self, result: Any, facts: Facts) -> tuple[Reply, Blobs]:
+    def _with_what_was_found(self, reply: Returned | Unfit, blobs: Blobs) -> tuple[Returned | Unfit, Blobs]:
+        """Add what the watch has found since the facts were written: there may be no next answer to tell it."""
+        found = self._watch.take()
+        if not found:
+            return reply, blobs
+        facts = msgspec.structs.replace(reply.facts, violations=reply.facts.violations + found)
+        return msgspec.structs.replace(reply, facts=facts), blobs
+
+    def _returned(self, result: Any, facts: Facts) -> tuple[Returned | Unfit, Blobs]:
         blobs = Blobs(limit=self._blob_limit)
         try:
             value = pack(result, blobs)
@@ -226,7 +237,7 @@ class Answers:
         return Returned(value, facts), blobs
 
     def _with_gradients(
-        self, reply: tuple[Reply, Blobs], result: Any, inputs: list[Any], cotangents: list[Any], target: Any
+        self, reply: tuple[Returned | Unfit, Blobs], result: Any, inputs: list[Any], cotangents: list[Any], target: Any
     ) -> tuple[Reply, Blobs]:
         returned, blobs = reply
         if not isinstance(returned, Returned):
@@ -237,10 +248,8 @@ class Answers:
         packed = [pack(gradient, blobs) for gradient in gradients]
         own, rest = packed[: len(inputs)], packed[len(inputs) :]
         by_name: dict[str, Value] = dict(zip(parameters, rest, strict=False))
-        # What was found meanwhile would otherwise be told with the next answer, and there may be none.
-        facts = msgspec.structs.replace(returned.facts, violations=returned.facts.violations + self._watch.take())
         flowed = {"gradients": own, "parameters": by_name, "gradient_problem": problem}
-        return msgspec.structs.replace(returned, facts=facts, **flowed), blobs
+        return self._with_what_was_found(msgspec.structs.replace(returned, **flowed), blobs)
 
     def _new(self, request: New, blobs: Blobs) -> tuple[Reply, Blobs]:
         target = self._find(request.target)
