@@ -160,6 +160,7 @@ class Grader:
             for exercise in course.exercises:
                 if exercise.name in solutions.modules:
                     checks.run(exercise.name, desk)
+        checks.asks_at_once = True
 
     def renew(self) -> None:
         """Start what learners' processes come from anew, after it failed."""
@@ -295,9 +296,11 @@ def forbidden(violations: Sequence[Violation], source: bytes) -> Phrase:
     """Say which call an exercise may not use, and where the module has it."""
     first = violations[0]
     name = cut(first.name, LONGEST_NAME)
-    if not first.line:
+    if first.name == "threading" and not first.line:
         return say("this exercise may not use {name} (in a thread)", name=name)
     said = say("this exercise may not use {name}", name=name)
+    if not first.line:
+        return said
     return at_line(said, Frame(first.line, "", cut(first.text, LONGEST_LINE)), source)
 
 

@@ -38,6 +38,28 @@ class _Step:
         return answer.digest_without_frames() if self.raises else answer.digest()
 
 
+class _Way:
+    """A walk from step to step."""
+
+    def __init__(self, first: _Step) -> None:
+        self.is_lost = False
+        self._step: _Step | None = first
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the check passes here."""
+        return self._step is None and not self.is_lost
+
+    def follow(self, question: Question, answer: Answer) -> None:
+        """Go on to what follows an answer; lost where it is new, or another question came next."""
+        step = self._step
+        known = _known(step, answer) if step and step.question == question and not self.is_lost else None
+        if known is None:
+            self.is_lost = True
+        else:
+            (self._step,) = known
+
+
 class Remembered:
     """The ways in which one check has passed."""
 
@@ -48,20 +70,25 @@ class Remembered:
         self._ways = 0
         self._bytes = 0
 
-    def passes(self, learner: Learner) -> bool:
-        """Ask along a known way. False when the check has to be run; the answers so far then wait for it."""
+    def passes(self, learner: Learner, *, at_once: bool) -> bool:
+        """Ask along a known way. False when the check has to be run; the answers so far then wait for it.
+
+        With `at_once` all is asked that is ever asked ahead, at an answer that is new too: whether it is new depends on
+        who was graded before, and a module may answer otherwise when it was asked more.
+        """
         if self._first is None or not learner.is_running:
             return False
-        step: _Step | None = self._first
-        for questions in self._portions if learner.is_hasty else self._singles():
+        way = _Way(self._first)
+        at_once = at_once and learner.is_hasty
+        for questions in self._portions if at_once else self._singles():
             answers = learner.ask_ahead(questions)
             if not answers:
                 return False
             for question, answer in zip(questions, answers, strict=True):
-                if step is None or step.question != question or not (known := _known(step, answer)):
-                    return False
-                (step,) = known
-        return step is None
+                way.follow(question, answer)
+            if way.is_lost and not at_once:
+                return False
+        return way.is_at_end
 
     def learn(self, transcript: Transcript) -> None:
         """Remember the way in which a check has just passed."""

@@ -72,6 +72,8 @@ class Checks:
     def __init__(self, session: pytest.Session) -> None:
         self._config = session.config
         self._setup_state = session._setupstate
+        # Whether each check has been passed by a right module first, so that all others are asked alike.
+        self.asks_at_once = False
         self._items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             self._items.setdefault(exercise_of(item.path), []).append(item)
@@ -92,7 +94,7 @@ class Checks:
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
             for item, sibling in zip(items, siblings, strict=True):
-                yield _run(item, sibling, desk, draw)
+                yield _run(item, sibling, desk, draw, at_once=self.asks_at_once)
         finally:
             self._setup_state.teardown_exact(None)
 
@@ -186,7 +188,9 @@ def _environment_of_our_own() -> Iterator[None]:
         os.environ.update(saved)
 
 
-def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw | None) -> CheckResult:
+def _run(
+    item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw | None, *, at_once: bool
+) -> CheckResult:
     learner = desk.learner(exercise_of(item.path))
     if learner.out_of_time:
         return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
@@ -194,7 +198,7 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw 
         return _result(item, Outcome.TIMED_OUT, say("not run: two checks before it ran out of time"))
     learner.begin(_name_of(item))
     spent = learner.seconds
-    failure = _failure_of(item, sibling, desk, learner)
+    failure = _failure_of(item, sibling, desk, learner, at_once=at_once)
     seconds = round(learner.seconds - spent, 4)
     if failure is None:
         return _result(item, Outcome.PASSED, earned=mark_of(item, "points", 0.0), seconds=seconds)
@@ -210,11 +214,13 @@ def _run(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw 
     return result
 
 
-def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, learner: Learner) -> BaseException | None:
+def _failure_of(
+    item: pytest.Item, sibling: pytest.Item | None, desk: Desk, learner: Learner, *, at_once: bool
+) -> BaseException | None:
     """Run a check and give what it raised, through pytest's own steps where it asks for more than our fixtures."""
     names = item.stash[_SERVED_WITH]
     if names is not None:
-        return _raised_by_one_like_others(item, names, desk, learner)
+        return _raised_by_one_like_others(item, names, desk, learner, at_once=at_once)
     item.stash[_FAILURE] = None
     item._initrequest()  # type: ignore[attr-defined]
     runtestprotocol(item, log=False, nextitem=sibling)
@@ -222,13 +228,15 @@ def _failure_of(item: pytest.Item, sibling: pytest.Item | None, desk: Desk, lear
 
 
 def _raised_by_one_like_others(
-    item: pytest.Item, names: Sequence[str], desk: Desk, learner: Learner
+    item: pytest.Item, names: Sequence[str], desk: Desk, learner: Learner, *, at_once: bool
 ) -> BaseException | None:
     """Run a check that depends on nothing but answers, unless the same answers have let it pass before."""
     remembered = item.stash[_REMEMBERED]
-    if remembered.passes(learner):
+    if remembered.passes(learner, at_once=at_once):
+        learner.forget()
         return None
     failure = _raised_by(item, names, desk)
+    learner.give_back()
     if failure is None and not learner.violations:
         remembered.learn(learner.transcript)
     return failure

@@ -1,5 +1,6 @@
 """A check that has passed is not computed again for whoever answers alike, and nobody's mark is another for it."""
 
+import tracemalloc
 from pathlib import Path
 from types import ModuleType
 
@@ -75,11 +76,12 @@ def graded(tmp_path, learner_of):
     """Give a function that runs the suite for one module after the other, and tells what it did itself for each."""
     suite = tmp_path / "test_double.py"
 
-    def run(*sources, text=SUITE, **options):
+    def run(*sources, text=SUITE, at_once=True, **options):
         suite.write_text(text)
         told = []
 
         def body(checks):
+            checks.asks_at_once = at_once
             runs = checks._items["double"][0].module.runs
             for source in sources:
                 runs.clear()
@@ -309,3 +311,64 @@ def test_a_fault_gets_the_same_report_after_right_solutions_as_alone(exercise, e
     assert together[0] == together[1] == together[-1]
     for source, checks in zip(wrong, together[2:-1], strict=True):
         assert reports([source]) == [checks]
+
+
+COUNTING = """
+import numpy as np
+from autograder.checks import assert_close, points
+runs = []
+
+@points(1)
+def test_many_numbers(learner):
+    for size in range(1, 64):
+        assert_close(learner.double(np.ones(size)), np.full(size, 2.0))
+
+@points(1)
+def test_one_more(learner):
+    assert_close(learner.double(np.ones(9)), np.full(9, 2.0))
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_module_that_counts_its_calls_gets_the_same_marks_whoever_came_before(graded, at_once):
+    rounded = "number * 2 * (1 + 2e-16)"
+    counting = module(f"{rounded} if len(ASKED) != 33 and len(ASKED) < 60 else number")
+    first = [module()] if at_once else []
+    *_, (alone, _, _) = graded(*first, counting, text=COUNTING, at_once=at_once)
+    *_, (later, _, _) = graded(module(), module(rounded), counting, text=COUNTING, at_once=at_once)
+    assert outcomes(alone) == outcomes(later)
+
+
+def test_what_the_check_did_not_want_to_know_costs_nothing(graded):
+    slow = module("(time.sleep(0.2), number)[1]").replace("import", "import time,", 1)
+    ((alone, _, _),) = graded(slow)
+    _, (later, _, learner) = graded(module(), slow)
+    assert [result.seconds for result in later] == pytest.approx([result.seconds for result in alone], abs=0.1)
+    assert learner.seconds == pytest.approx(sum(result.seconds for result in later), abs=0.1)
+
+
+def test_a_module_that_is_asked_too_much_in_vain_is_asked_one_thing_at_a_time(graded):
+    slow = module("(time.sleep(0.1), number)[1]").replace("import", "import time,", 1)
+    _, (_, _, learner) = graded(module(), slow, text=COUNTING)
+    assert learner.is_hasty is False
+
+
+def test_portions_before_the_one_that_ended_the_process_cost_their_time_once(graded):
+    ending = module("(time.sleep(0.02), number * 2)[1] if len(number) < 60 else os._exit(3)")
+    ending = ending.replace("import", "import os, time,", 1)
+    ((alone, _, _),) = graded(ending, text=COUNTING)
+    _, (later, _, _) = graded(module(), ending, text=COUNTING)
+    assert later[0].seconds == pytest.approx(alone[0].seconds, abs=0.3)
+
+
+def test_answers_that_wait_take_no_more_memory_than_one_may(graded, limits):
+    huge = module("np.zeros(3 << 20)")
+    limits = msgspec.structs.replace(limits, value=32 << 20, memory=1 << 30)
+    tracemalloc.start()
+    try:
+        _, (results, _, learner) = graded(module(), huge, text=COUNTING, limits=limits)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (results[0].outcome, learner.is_hasty) == (Outcome.FAILED, False)
+    assert peak < 300 << 20

@@ -64,6 +64,9 @@ class FakeLearner:
         # Without a process there is nobody to be asked ahead of a check.
         self.is_running = False
 
+    def give_back(self):
+        pass
+
     def begin(self, check):
         self.last_call = None
         self.transcript = Transcript()

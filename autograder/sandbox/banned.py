@@ -6,7 +6,8 @@ hook (calls made by Python code) and torch's function mode (calls that reach tor
 of them miss meets a closed door: torch's kernels of that name are taken out of the process.
 
 Where many processes come from one fork server, every function of that name that is loaded is taken out of them all,
-once (`doors`). Nobody needs to look on then, unless more is loaded later.
+once (`doors`). Nobody needs to look on then, unless there are functions in C that cannot be closed, more is loaded or
+made later, or kernels are open since gradients flow back.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ identity = object.__hash__
 MAX_VIOLATIONS = 20
 MAX_HARMLESS = 1000
 HOOKS = {"sys.setprofile", "sys.settrace"}
+# A module that is loaded, by whatever loader, or code that is made: there may be another function of a banned name.
+LOADS = {"import", "exec", "compile", "marshal.loads", "marshal.load", "code.__new__", "function.__new__"}
 # A thread can be made to begin without the hooks, and torch's function mode belongs to one thread.
 THREADS = {"start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread"}
 
@@ -154,17 +157,25 @@ class Watch:
         self._profile = self._profiler()
         self._mode: Any = None
         self._doors_closed = False
-        # Something was loaded after the doors were closed.
+        self._reopens = False
+        # There is something that is not behind the doors, or there may be since learner code has run.
         self._more_is_loaded = False
+        self._begun = False
+        self._own_code: CodeType | None = None
         self._watching = False
+        self._theirs = False
         self._hooked = False
         if banned:
             sys.addaudithook(self._audit)
 
-    def begin(self, *, calls: bool = True) -> None:
-        """Watch until `end`: with `calls` by the profile hook, and where kernels are open by torch's mode."""
+    def begin(self, *, calls: bool = True, theirs: bool = False) -> None:
+        """Watch until `end`: with `calls` by the profile hook, and where kernels are open by torch's mode.
+
+        `theirs`: all that is called meanwhile is the learner's doing, whether a line of the learner's is seen or not.
+        """
         if not self._patterns:
             return
+        self._begun = True
         self._mode = self._torch_mode()
         self._watching = calls
         self._hooked = calls and self._is_needed
@@ -172,11 +183,17 @@ class Watch:
             self._hook(self._profile)
         if self._mode is not None:
             self._mode.__enter__()
+        self._theirs = theirs
+
+    def come_back(self) -> None:
+        """Watch on for lines of the learner's alone: from now on the kit calls things, too."""
+        self._theirs = False
 
     def end(self) -> None:
         """Watch no longer."""
         if not self._patterns:
             return
+        self._theirs = False
         if self._mode is not None:
             self._mode.__exit__(None, None, None)
         self._watching = False
@@ -216,8 +233,10 @@ class Watch:
             doors.close_kernels(self._operators(), self._refused)
             self._kernels_closed = True
 
-    def close_doors(self, functions: Iterable[FunctionType], *, for_stand_ins: bool) -> None:
-        """Take every banned function out of this process: kernels, Python's own of `functions`, the start of threads.
+    def close_doors(self, functions: doors.Functions, *, for_stand_ins: bool) -> None:
+        """Take every banned function out of this process: kernels, Python's own, the start of threads.
+
+        Where there are others, in C, the hooks stay.
 
         With `for_stand_ins` they still do what they did while the watch is suspended; and what computes gradients does
         so while gradients are asked for, when a stand-in has returned long since.
@@ -228,15 +247,20 @@ class Watch:
             doors.close_kernels(forward, self._refused, suspended)
             doors.close_kernels(backward, self._refused, self._may_flow_back if for_stand_ins else None)
             self._kernels_closed = True
-        for function in functions:
+        for function in functions.of_python:
             if verdict := self._judge_function(function):
                 doors.close_function(function, functools.partial(self._refused, verdict), suspended)
         doors.tell_of_threads(self._note)
+        # So that what it needs is there, and is told to no audit hook, when learner code has run.
+        doors.is_one_thread()
+        self._more_is_loaded = any(self._is_banned(name) for name in functions.of_c - THREADS)
+        self._reopens = for_stand_ins
         self._doors_closed = True
 
-    def learn_the_file(self, filename: str) -> None:
-        """Take a module's file for the learner's from now on."""
+    def learn_the_module(self, filename: str, code: CodeType) -> None:
+        """Take a module's file, and what it executes, for the learner's from now on."""
         self._files = frozenset({filename})
+        self._own_code = code
 
     def is_of(self, banned: tuple[str, ...]) -> bool:
         """Tell whether these are the names that it watches for."""
@@ -272,7 +296,8 @@ class Watch:
 
     @property
     def _is_needed(self) -> bool:
-        return not self._doors_closed or self._more_is_loaded
+        # While gradients flow back, what the learner has hung into their way runs with kernels open.
+        return not self._doors_closed or self._more_is_loaded or (self._flowing_back and self._reopens)
 
     def _hook(self, hook: Callable[[FrameType, str, Any], object] | None) -> None:
         self._switching = True
@@ -282,7 +307,7 @@ class Watch:
 
     def _torch_mode(self) -> Any:
         torch = sys.modules.get("torch")
-        if torch is None or self._kernels_closed:
+        if torch is None or (self._kernels_closed and not (self._flowing_back and self._reopens)):
             # A closed kernel says itself that it was reached, and the mode makes every operation slower.
             return None
         return function_mode(self._seen_by_torch, self._harmless)
@@ -358,13 +383,19 @@ class Watch:
             if frame.f_code.co_filename in self._files:
                 return frame.f_code.co_filename, frame.f_lineno
             frame = frame.f_back
-        return ("", 0) if threading.current_thread() is not threading.main_thread() else None
+        # A module may name a function of a library's, or one made of text, as its own.
+        return ("", 0) if self._theirs or threading.current_thread() is not threading.main_thread() else None
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event in HOOKS and not self._switching:
             self._note(event)
-        elif event == "exec" and self._doors_closed and not self._more_is_loaded and _is_of_a_file(arguments):
+        elif event in LOADS and self._doors_closed and self._begun and not self._more_is_loaded:
+            if event == "exec" and arguments[0] is self._own_code:
+                return
             self._more_is_loaded = True
+            if not doors.is_one_thread() and len(self.found) < MAX_VIOLATIONS:
+                # The hook belongs to this one, and another may have been started under a name that nobody knows.
+                self.found.append(Violation("threading", 0, ""))
             if self._watching:
                 self._hooked = True
                 self._hook(self._profile)
@@ -377,12 +408,6 @@ def _parted(operators: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]]
     for name, operator in operators:
         (backward if "backward" in name else forward).append((name, operator))
     return forward, backward
-
-
-def _is_of_a_file(arguments: tuple[Any, ...]) -> bool:
-    """Tell whether what is executed is a module from a file, in whatever way it is imported."""
-    code = arguments[0]
-    return type(code) is CodeType and not code.co_filename.startswith("<")
 
 
 def function_mode(seen: Callable[[Any], None], harmless: dict[int, Any]) -> Any:

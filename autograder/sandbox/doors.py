@@ -13,11 +13,11 @@ import gc
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable
-from types import CodeType, FunctionType
-from typing import Any, NoReturn
+from collections.abc import Callable, Container, Iterable, Sequence
+from types import BuiltinFunctionType, ClassMethodDescriptorType, CodeType, FunctionType, MethodDescriptorType
+from typing import Any, NamedTuple, NoReturn
 
-from autograder.sandbox.names import kernels_of
+from autograder.sandbox.names import kernels_of, torch_names
 
 Refuse = Callable[[str], NoReturn]
 Suspended = Callable[[], bool]
@@ -26,11 +26,24 @@ PLACE = 987_654_321
 STARTS_OF_THREADS = (
     "start_new_thread", "start_new", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread",
 )  # fmt: skip
+KINDS_OF_C = (BuiltinFunctionType, MethodDescriptorType, ClassMethodDescriptorType)
+# Of torch's functions in C these only tell what others could do.
+ASKING = ("_can_use_", "_is_")
 
 
-def functions_loaded() -> list[FunctionType]:
-    """Give every Python function there is."""
-    return [thing for thing in gc.get_objects() if type(thing) is FunctionType]
+class Functions(NamedTuple):
+    """Python's functions, and the names of those in C that do not come down to a kernel of torch's."""
+
+    of_python: Sequence[FunctionType] = ()
+    of_c: frozenset[str] = frozenset()
+
+
+def functions_loaded() -> Functions:
+    """Give every function there is."""
+    things = gc.get_objects()
+    operators = torch_names() if "torch" in sys.modules else {}
+    names = (thing.__name__ for thing in things if type(thing) in KINDS_OF_C and not _has_a_kernel(thing, operators))
+    return Functions([thing for thing in things if type(thing) is FunctionType], frozenset(names))
 
 
 def close_kernels(operators: Iterable[tuple[str, str]], refuse: Refuse, suspended: Suspended | None = None) -> None:
@@ -63,10 +76,31 @@ def tell_of_threads(note: Callable[[str], None]) -> None:
                 setattr(module, name, _noting(note, name.lstrip("_"), start))
 
 
+def is_one_thread() -> bool:
+    """Tell whether there is no thread but this, not even one that has yet to run, which Python does not tell of."""
+    first, following = _list_of_threads()
+    return not following(first())
+
+
+@functools.cache
+def _list_of_threads() -> tuple[Callable[[], int], Callable[[int], int | None]]:
+    python = ctypes.pythonapi
+    interpreter = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Get", python))()
+    first = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(("PyInterpreterState_ThreadHead", python))
+    following = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(("PyThreadState_Next", python))
+    return functools.partial(first, interpreter), following
+
+
 def can_reopen() -> bool:
     """Tell whether a kernel that is closed can still be called by those who may."""
     torch = sys.modules.get("torch")
     return torch is None or hasattr(torch.library, "get_kernel")
+
+
+def _has_a_kernel(function: Any, operators: Container[str]) -> bool:
+    owner = getattr(function, "__module__", None) or getattr(function, "__objclass__", object).__module__
+    of_torch = str(owner).partition(".")[0] == "torch"
+    return of_torch and (function.__name__ in operators or function.__name__.startswith(ASKING))
 
 
 def _closed(

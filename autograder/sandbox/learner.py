@@ -29,7 +29,7 @@ from autograder.sandbox.ended import (
 )
 from autograder.sandbox.line import Budget, Interrupted, JailMissing, Limits, Line
 from autograder.sandbox.starting import NotStarted, SandboxError, Starter
-from autograder.sandbox.values import Blobs, Malformed, Value, pack, unpack
+from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Value, pack, unpack
 from autograder.sandbox.violation import Violation
 from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request, Speciality
 
@@ -53,6 +53,9 @@ UNSENDABLE = (
     say("a tensor with {count} dimensions"),
 )
 LONGEST_TRANSCRIPT = 1 << 20
+# What waits for a check takes no more memory than one answer may, and no more time is given back in vain than this.
+MOST_BYTES_AHEAD = BLOB_LIMIT
+MOST_SECONDS_IN_VAIN = 1.0
 NO_GRADIENT = (say("what was returned is not made of tensors"), say("the shape is {found}, not {right}"))
 
 
@@ -165,7 +168,10 @@ class Learner:
         self._line = Line(
             starter, limits=limits, readable=readable, budget=budget, trust=trust, speciality=module.speciality
         )
-        self._ahead: deque[tuple[Question, Answer | LearnerEnded]] = deque()
+        # The answers that wait for their check, each with what it has cost.
+        self._ahead: deque[tuple[Question, Answer | LearnerEnded, float]] = deque()
+        # Time-outs and seconds when the check began.
+        self._before = (0, 0.0)
         # Whether it may be asked several questions at once.
         self.is_hasty = True
         self._origin = 0
@@ -224,7 +230,8 @@ class Learner:
         self._asked = 0
         self._made = 0
         self._epoch += 1
-        self._ahead.clear()
+        self.give_back()
+        self._before = self._line.time_outs, self._line.budget.spent
         self.transcript = Transcript()
         self.last = Facts()
         self.last_call = None
@@ -235,22 +242,34 @@ class Learner:
         Which question ended it is not known, so that the check has to ask again; and from then on no learner's process
         of this module is asked more than one question at once.
         """
-        before = self._line.time_outs, self._line.budget.spent
+        room = MOST_BYTES_AHEAD - sum(answer.size for _, answer, _ in self._ahead if isinstance(answer, Answer))
         try:
-            answers = self._line.ask_all(questions)
+            heard = self._line.ask_all(questions, room if len(questions) > 1 else None)
         except LearnerEnded as ended:
             if len(questions) == 1:
-                self._ahead.append((questions[0], ended))
+                self._ahead.append((questions[0], ended, 0.0))
             else:
-                self._take_back(*before)
+                self._take_back()
             return ()
-        self._ahead.extend(zip(questions, answers, strict=True))
-        return answers
+        self._ahead.extend((question, *one) for question, one in zip(questions, heard, strict=True))
+        return [answer for answer, _ in heard]
 
-    def _take_back(self, time_outs: int, spent: float) -> None:
-        """Go on as if nothing had been asked since then: what ended the process will do so again."""
+    def forget(self) -> None:
+        """Forget the answers that have let a check pass."""
+        self._ahead.clear()
+
+    def give_back(self) -> None:
+        """Forget the answers that no check has asked for, and what they have cost."""
+        in_vain = sum(seconds for _, _, seconds in self._ahead)
+        self._ahead.clear()
+        self._line.budget.spend(-in_vain)
+        self.is_hasty &= in_vain < MOST_SECONDS_IN_VAIN
+
+    def _take_back(self) -> None:
+        """Go on as if the check had asked nothing: what ended the process will do so again."""
         self._ahead.clear()
         self.is_hasty = False
+        time_outs, spent = self._before
         self._line.time_outs = time_outs
         self._line.budget.spend(spent - self._line.budget.spent)
 
@@ -360,13 +379,14 @@ class Learner:
 
     def _answer_to(self, question: Question) -> Answer:
         if self._ahead:
-            asked, answer = self._ahead.popleft()
+            asked, answer, _ = self._ahead[0]
             if asked == question:
+                self._ahead.popleft()
                 if isinstance(answer, LearnerEnded):
                     raise answer
                 return answer
             # A check that does not ask the same each time is no longer the one whose answers these are.
-            self._ahead.clear()
+            self.give_back()
             self._ready()
         return self._line.ask(question)
 

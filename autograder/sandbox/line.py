@@ -15,9 +15,6 @@ from autograder.sandbox.starting import NotStarted, Process, SandboxError, Start
 from autograder.sandbox.values import Malformed, Unsendable, WireError
 from autograder.sandbox.wire import Answer, Question, Speciality
 
-# What answers to questions that were asked at once may take together.
-MOST_HEARD = 4 << 20
-
 
 class JailMissing(SandboxError):
     """A layer of the jail cannot be had on this machine."""
@@ -122,14 +119,15 @@ class Line:
 
     def ask(self, question: Question) -> Answer:
         """Ask the process. LearnerEnded when it ends instead of answering, or has to be ended."""
-        (answer,) = self.ask_all([question])
+        ((answer, _),) = self.ask_all([question])
         return answer
 
-    def ask_all(self, questions: Sequence[Question]) -> list[Answer]:
-        """Ask all questions at once, and give the answers. LearnerEnded at the first that is not answered.
+    def ask_all(self, questions: Sequence[Question], most_bytes: int | None = None) -> list[tuple[Answer, float]]:
+        """Ask all questions at once, and give the answers, each with what it cost the budget.
 
-        It answers in order, but may say several answers at once: which question was its end is not known then. A
-        process that says more than can be kept is ended too.
+        LearnerEnded at the first that is not answered, or when the answers are larger than all of them may be.
+
+        It answers in order, but may say several answers at once: which question was its end is not known then.
         """
         assert self._process is not None
         channel, started = self._process.channel, time.monotonic()
@@ -142,12 +140,14 @@ class Line:
             raise
         except (WireError, TimeoutError) as problem:
             raise self._ended(problem, started) from None
-        answers: list[Answer] = []
+        answers: list[tuple[Answer, float]] = []
         for number in range(first, first + len(questions)):
             self._serial = number
-            answers.append(self._hear(started))
-            if len(answers) > 1 and sum(answer.size for answer in answers) > MOST_HEARD:
-                raise self.broken("more at once than can be kept")
+            spent = self.budget.spent
+            answer = self._hear(started)
+            answers.append((answer, self.budget.spent - spent))
+            if most_bytes is not None and (most_bytes := most_bytes - answer.size) < 0:
+                raise self.broken("more than may be said at once")
             started = time.monotonic()
         return answers
 

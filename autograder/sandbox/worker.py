@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType, ModuleType, TracebackType
+from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import msgspec
@@ -160,7 +160,7 @@ class Answers:
             yield self._raised(error), Blobs()
             return
         linecache.cache[self._filename] = (len(source), None, source.splitlines(True), self._filename)
-        self._watch = self._watch_for(request)
+        self._watch = self._watch_for(request, code)
         # Before each call Python's and NumPy's chance is seeded only where it is named: it takes as long as some calls.
         self._names_random = True
         self._seed(0)
@@ -168,9 +168,9 @@ class Answers:
         yield Scanned(found), Blobs()
         yield self._guarded(lambda: self._execute(request, code))
 
-    def _watch_for(self, request: Load) -> banned.Watch:
+    def _watch_for(self, request: Load, code: CodeType) -> banned.Watch:
         if self._closed is not None and self._closed.is_of(request.banned):
-            self._closed.learn_the_file(self._filename)
+            self._closed.learn_the_module(self._filename, code)
             return self._closed
         watch = banned.Watch(request.banned, frozenset({self._filename}))
         if not request.stand_ins:
@@ -215,20 +215,31 @@ class Answers:
         cotangents = [unpack(value, blobs, layout=True) for value in wanted.cotangents] if wanted else []
         self._seed(request.seed)
         largest = [0]
-        self._observe()
+        self._observe(theirs=True)
         try:
             if request.measure:
                 with largest_tensor(measure=True) as largest:
                     result = target(*arguments, **keywords)
             else:
                 result = target(*arguments, **keywords)
+            # To look at what came back runs code of the learner's, too: an array may have properties of its own.
+            self._watch.come_back()
+            facts = self._facts(own, result, target, largest[0] if request.measure else None)
+            reply = self._returned(result, facts)
         finally:
             self._watch.end()
-        facts = self._facts(own, result, target, largest[0] if request.measure else None)
-        reply = self._returned(result, facts)
+        reply = self._with_what_was_found(*reply)
         return self._with_gradients(reply, result, inputs, cotangents, target) if wanted else reply
 
-    def _returned(self, result: Any, facts: Facts) -> tuple[Reply, Blobs]:
+    def _with_what_was_found(self, reply: Returned | Unfit, blobs: Blobs) -> tuple[Returned | Unfit, Blobs]:
+        """Add what the watch has found since the facts were written: there may be no next answer to tell it."""
+        found = self._watch.take()
+        if not found:
+            return reply, blobs
+        facts = msgspec.structs.replace(reply.facts, violations=reply.facts.violations + found)
+        return msgspec.structs.replace(reply, facts=facts), blobs
+
+    def _returned(self, result: Any, facts: Facts) -> tuple[Returned | Unfit, Blobs]:
         blobs = Blobs(limit=self._blob_limit)
         try:
             value = pack(result, blobs)
@@ -238,18 +249,19 @@ class Answers:
         return Returned(value, facts), blobs
 
     def _with_gradients(
-        self, reply: tuple[Reply, Blobs], result: Any, inputs: list[Any], cotangents: list[Any], target: Any
+        self, reply: tuple[Returned | Unfit, Blobs], result: Any, inputs: list[Any], cotangents: list[Any], target: Any
     ) -> tuple[Reply, Blobs]:
         returned, blobs = reply
         if not isinstance(returned, Returned):
             return reply
         parameters = dict(target.named_parameters()) if hasattr(target, "named_parameters") else {}
-        with self._observing(), self._watch.flowing_back():
+        with self._watch.flowing_back(), self._observing():
             problem, gradients = _gradients(result, cotangents, [*inputs, *parameters.values()])
         packed = [pack(gradient, blobs) for gradient in gradients]
         own, rest = packed[: len(inputs)], packed[len(inputs) :]
         by_name: dict[str, Value] = dict(zip(parameters, rest, strict=False))
-        return msgspec.structs.replace(returned, gradients=own, parameters=by_name, gradient_problem=problem), blobs
+        flowed = {"gradients": own, "parameters": by_name, "gradient_problem": problem}
+        return self._with_what_was_found(msgspec.structs.replace(returned, **flowed), blobs)
 
     def _new(self, request: New, blobs: Blobs) -> tuple[Reply, Blobs]:
         target = self._find(request.target)
@@ -293,13 +305,13 @@ class Answers:
         except KeyError:
             raise NotDefined(f"{self._module.__name__}.py does not define {target}") from None
 
-    def _observe(self, *, watch: bool = True, calls: bool = True) -> None:
+    def _observe(self, *, watch: bool = True, calls: bool = True, theirs: bool = False) -> None:
         """Look at what happens from now on; at the end the watch is to be told."""
         self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text.stream()
         self._warnings.collect()
         if watch:
-            self._watch.begin(calls=calls)
+            self._watch.begin(calls=calls, theirs=theirs)
 
     @contextmanager
     def _observing(self, *, watch: bool = True, calls: bool = True) -> Iterator[None]:

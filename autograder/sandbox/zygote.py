@@ -16,8 +16,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -27,12 +26,13 @@ from autograder.sandbox.wire import End, JailSettings, Speciality
 
 REQUEST_LIMIT = 1 << 16
 REQUEST_SECONDS = 5.0
+NOTHING = doors.Functions()
 
 
 class Zygote:
     """Forks workers on request and reports their ends. `parent` closes when the run that started it is over.
 
-    `answers` is what each worker begins with. `functions` are those of Python's in which a speciality finds its own.
+    `answers` is what each worker begins with. In `functions` a speciality finds its own.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Zygote:
         listener: socket.socket,
         parent: socket.socket,
         answers: worker.Answers,
-        functions: Sequence[FunctionType] = (),
+        functions: doors.Functions = NOTHING,
     ) -> None:
         self._listener = listener
         self._parent = parent
@@ -176,7 +176,7 @@ def _be_worker(call_socket: int, settings: JailSettings, answers: worker.Answers
 
 
 def _be_specialist(
-    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: Sequence[FunctionType]
+    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: doors.Functions
 ) -> None:
     jail.die_with_parent()
     watch = None
@@ -206,7 +206,7 @@ def run(
     listener: socket.socket,
     parent: socket.socket,
     watch: banned.Watch | None = None,
-    functions: Sequence[FunctionType] = (),
+    functions: doors.Functions = NOTHING,
 ) -> None:
     """Serve until `parent` closes; in a fork, be what that is for and end there."""
     answers = worker.Answers(watch)

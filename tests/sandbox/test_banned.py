@@ -251,6 +251,40 @@ def test_where_nothing_is_banned_threads_are_free(learner_of):
     assert seen_in(learner_of(source)) == []
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "found",
+        "functools.partial(found, axis=0)",
+        "eval('lambda x: found(x)')",
+        "type('Callable', (), {'__call__': staticmethod(found)})()",
+    ],
+)
+def test_a_function_of_a_library_s_that_the_module_calls_its_own_is_seen(learner_of, made):
+    source = f"import functools, scipy.special\nfound = getattr(scipy.special, 'soft' + 'max')\nf = {made}"
+    found = seen_in(learner_of(source, banned=BANNED), X.numpy())
+    assert found == [("scipy.special._logsumexp.softmax", 0)]
+
+
+def test_what_an_array_does_when_the_kit_looks_at_it_is_seen(learner_of):
+    source = """
+import numpy as np
+import scipy.special
+
+class Late(np.ndarray):
+    @property
+    def size(self):
+        np.ndarray.__setitem__(self, ..., getattr(scipy.special, "soft" + "max")(self.x))
+        return 2
+
+def f(x):
+    late = np.zeros(2).view(Late)
+    late.x = x
+    return late
+"""
+    assert set(seen_in(learner_of(source, banned=BANNED), X.numpy())) == {("scipy.special._logsumexp.softmax", 8)}
+
+
 @pytest.mark.parametrize("call", ["sys.setprofile(None)", "sys.settrace(None)"])
 def test_turning_the_hooks_off_is_seen(learner_of, call):
     learner = learner_of(f"import sys, threading\ndef f():\n    {call}", banned=BANNED)

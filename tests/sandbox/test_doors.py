@@ -250,3 +250,95 @@ def test_while_it_is_suspended_a_closed_function_does_what_it_did():
         add(1)
     suspended[0] = True
     assert (add(1), add(1, 1), add(1, more=3)) == (4, 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("call", "banned", "name"),
+    [
+        ("getattr(math, 'ex' + 'p')(1.0)", "math.exp", "exp"),
+        ("getattr(bisect, 'bisect' + '_left')([1], 1)", "bisect.bisect_left", "bisect_left"),
+        ("getattr(torch, 'from_' + 'numpy')(x.numpy())", "torch.from_numpy", "from_numpy"),
+    ],
+)
+def test_a_function_in_c_that_is_no_kernel_is_looked_for_as_ever(closed, call, banned, name):
+    learner = closed(f"import bisect, math, torch\ndef f(x):\n    return {call}", (banned,))
+    learner.f(X)
+    assert [(found.name, found.line) for found in learner.violations] == [(name, 3)]
+
+
+@pytest.mark.parametrize(
+    "loading",
+    [
+        "loader.get_code = lambda self, name: original(self, name).replace(co_filename='<x>')",
+        "loader.get_code = lambda self, name: original(self, name).replace(co_filename=__file__)",
+        "loader.exec_module = lambda self, module: run(self.get_code(module.__name__), module)",
+    ],
+)
+def test_what_is_loaded_in_another_way_is_watched(closed, loading):
+    source = f"""
+import builtins, importlib.machinery, types
+loader = importlib.machinery.SourceFileLoader
+original = loader.get_code
+def run(code, module):
+    vars(module)["__builtins__"] = builtins
+    types.FunctionType(code, vars(module))()
+{loading}
+
+def f(x):
+    found = importlib.import_module("scipy.special")
+    return getattr(found, "soft" + "max")(x.numpy())
+"""
+    learner = closed(source)
+    learner.f(X)
+    assert {(found.name.rpartition(".")[2], found.line) for found in learner.violations} == {("softmax", 12)}
+
+
+def test_a_thread_with_no_known_name_does_not_work_on_what_is_loaded_later(closed):
+    source = """
+import gc, sys, threading, types
+
+def f(x):
+    gc.unfreeze()
+    functions = [thing for thing in gc.get_objects() if type(thing) is types.BuiltinFunctionType]
+    (start,) = [function for function in functions if function.__name__ == "start_new_thread"]
+    loaded, done, found = threading.Lock(), threading.Lock(), []
+    loaded.acquire(), done.acquire()
+
+    def work():
+        loaded.acquire()
+        found.append(getattr(sys.modules["scipy.special"], "soft" + "max")(x.numpy()))
+        done.release()
+
+    start(work, ())
+    import scipy.special
+    loaded.release(), done.acquire()
+    return found[0]
+"""
+    learner = closed(source)
+    learner.f(X)
+    assert "threading" in {found.name for found in learner.violations}
+
+
+def test_what_hangs_in_the_way_of_gradients_is_watched(closed):
+    source = """
+import torch
+
+class Once(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        context.save_for_backward(x)
+        return x * 1
+
+    @staticmethod
+    def backward(context, gradient):
+        (x,) = context.saved_tensors
+        backward = getattr(torch.ops.aten, "_scaled_dot_product" + "_flash_attention_for_cpu_backward")
+        return backward(gradient, x, x, x, x, x[..., 0], 0.0, False)[0]
+
+def f(x):
+    return Once.apply(x)
+"""
+    learner = closed(source, ATTENTION, "def nothing():\n    pass")
+    x = torch.ones(1, 2, 3, 4)
+    learner.gradients("f", x, cotangents=(x,), wrt=(0,))
+    assert {found.line for found in learner.violations} == {14}
