@@ -1,4 +1,4 @@
-"""Memory in large pages, so that a fork has little to copy.
+"""Memory in large pages, so that a fork has little to copy; and memory that is kept, not given back and taken again.
 
 A process that holds torch has some 50,000 small pages; to enter each into a fork's tables, and to take it out again at
 the fork's end, costs more than all that a fork does until it is ready. In large pages they are a hundred.
@@ -11,6 +11,25 @@ from collections.abc import Iterator
 
 LARGE = 2 << 20
 MADV_COLLAPSE = 25
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3
+# The C library allows no more for the second.
+KEPT = 128 << 20
+LARGEST_KEPT = 32 << 20
+
+
+def keep_freed() -> None:
+    """Have the C library keep what is freed.
+
+    Otherwise the kernel clears each page anew for arrays of megabytes, which takes as long as to compute with them.
+    """
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):
+        # Another C library than GNU's, or another system.
+        return
+    set_option(M_MMAP_THRESHOLD, LARGEST_KEPT)
+    set_option(M_TRIM_THRESHOLD, KEPT)
 
 
 def gather() -> None:

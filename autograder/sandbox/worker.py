@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from autograder.sandbox import banned, jail
+from autograder.sandbox import banned, jail, pages
 from autograder.sandbox.names import torch_lines
 from autograder.sandbox.observed import (
     Arguments,
@@ -552,6 +552,7 @@ def warm_up(libraries: list[str]) -> None:
 def begin(libraries: list[str]) -> None:
     """Import the libraries, and no more than every learner's process needs: enough where there will be few of them."""
     jail.prepare()
+    pages.keep_freed()
     for library in libraries:
         importlib.import_module(library)
     sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
