@@ -32,6 +32,7 @@ from autograder.crew import processors
 from autograder.report import Report, from_json
 
 FEW = 8
+WIDTH = 100
 RIVALS = 4
 MOST_SECONDS = 0.25
 LEAST_TIMES_NBGRADER = 12
@@ -83,7 +84,7 @@ def main(count: int) -> None:
             runs.rival("core, pytest", bare_pytest, core, checks),
             runs.rival("core, nbgrader", nbgrader, core, checks),
         ]
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=WIDTH)
     console.print(table_of(ours, rivals))
     for line in bounds(ours, rivals):
         console.print(line)
@@ -181,7 +182,7 @@ def table_of(ours: Sequence[Cost], rivals: Sequence[Cost]) -> Table:
     costs = [*ours, *rivals]
     table = Table("for one submission", box=box.SIMPLE_HEAD)
     for cost in costs:
-        table.add_column(cost.name, justify="right", max_width=8)
+        table.add_column(cost.name, justify="right", max_width=9)
     rows: dict[str, Callable[[Cost], float | None]] = {
         "submissions|,.0f": lambda cost: cost.count,
         "checks or tests|,.0f": lambda cost: cost.checks,
