@@ -192,15 +192,6 @@ def test_what_is_asked_again_costs_its_time_once(graded, limits):
     assert learner.is_hasty is False
 
 
-def test_answers_too_large_to_be_kept_together_are_asked_for_one_by_one(graded):
-    large = module("number * np.full(1_000_000 if number < 3 else 1, 2.0)")
-    ((alone, _, _),) = graded(large)
-    _, (results, _, learner) = graded(module(), large)
-    assert learner.is_hasty is False
-    assert [result.message for result in results] == [result.message for result in alone]
-    assert outcomes(results) == [Outcome.FAILED, Outcome.FAILED, Outcome.PASSED]
-
-
 def test_a_module_that_ended_its_process_is_asked_one_thing_at_a_time(graded):
     ending = module("number * 2 if number < 3 else os._exit(3)").replace("import", "import os,", 1)
     _, (results, ran, learner) = graded(module(), ending)
