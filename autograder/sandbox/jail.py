@@ -91,7 +91,8 @@ def can_fork() -> bool:
 def prepare() -> None:
     """Make what the layers need once for all forks; what is missing is named when the jail is entered."""
     for make in (_system_call, _call_filter, lambda: _file_rules(readable_paths()), _limits_known, _file_calls):
-        with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError, AttributeError):
+        # Windows knows no library without a name (TypeError), and others no such function in it (AttributeError).
+        with contextlib.suppress(ImportError, RuntimeError, OSError, ValueError, AttributeError, TypeError):
             make()
 
 

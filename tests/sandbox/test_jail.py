@@ -1,5 +1,6 @@
 """What a learner's process has given up, layer by layer, and how a layer that cannot be had is named."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 
 import autograder
-from autograder.sandbox import jail
+from autograder.sandbox import jail, pages
 from autograder.sandbox.learner import JailMissing, LearnerException
 
 REPOSITORY = Path(autograder.__file__).parents[1]
@@ -240,3 +241,19 @@ def test_an_exception_of_the_jail_is_the_learner_s_own_error(learner_of):
         learner_of("def f():\n    open('/etc/passwd')").f()
     assert isinstance(caught.value, LearnerException)
     assert caught.value.frames[-1].text == "open('/etc/passwd')"
+
+
+@pytest.mark.parametrize("error", [TypeError, AttributeError, OSError])
+def test_a_system_with_another_c_library_prepares_what_it_can_and_is_not_stopped(monkeypatch, error):
+    def no_library(*_, **__):
+        raise error("there is none here")
+
+    monkeypatch.setattr(ctypes, "CDLL", no_library)
+    jail._system_call.cache_clear()
+    try:
+        jail.prepare()
+        pages.keep_freed()
+        with pytest.raises(error):
+            jail._system_call()
+    finally:
+        jail._system_call.cache_clear()
