@@ -32,7 +32,7 @@ from autograder.sandbox.starting import Borrowed, Starter, starter_for
 from autograder.sandbox.violation import Violation
 from autograder.sandbox.wire import Frame, Speciality
 from autograder.session import Checks, SessionError, outcome_of, raised, raising_line, with_checks
-from autograder.submission import Refused, Submission, read_submission
+from autograder.submission import Refused, Submission, SubmissionError, read_submission
 
 # Of a forbidden call: it stands in every check of its exercise, and a process that lies may name anything.
 LONGEST_NAME = 200
@@ -155,12 +155,16 @@ class Grader:
         """
         course = self._course
         self._starter.prepare(Speciality(one.banned, bool(one.stand_ins), one.libraries) for one in course.exercises)
-        solutions = read_submission(course.paths.solutions, course.wanted)
-        with self.desk_for(solutions) as desk, suppress(SandboxError, SuiteMistake):
-            for exercise in course.exercises:
+        # What fails here fails for each submission too, and is told there.
+        with suppress(SandboxError, SessionError, SuiteMistake, SubmissionError):
+            self._let_pass(read_submission(course.paths.solutions, course.wanted), checks)
+        checks.asks_at_once = True
+
+    def _let_pass(self, solutions: Submission, checks: Checks) -> None:
+        with self.desk_for(solutions) as desk:
+            for exercise in self._course.exercises:
                 if exercise.name in solutions.modules:
                     checks.run(exercise.name, desk)
-        checks.asks_at_once = True
 
     def renew(self) -> None:
         """Start what learners' processes come from anew, after it failed."""

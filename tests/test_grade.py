@@ -15,7 +15,7 @@ import autograder.fingerprint
 import autograder.grade
 from autograder.course import load_course
 from autograder.fingerprint import Fingerprint
-from autograder.grade import GradingError, grade, grade_all
+from autograder.grade import MANY, GradingError, grade, grade_all
 from autograder.report import Outcome
 from autograder.sandbox import jail
 from autograder.sandbox.learner import NotStarted
@@ -622,3 +622,27 @@ def test_nothing_is_left_where_the_command_was_run(tmp_path, monkeypatch):
     assert grade(Submission("ada", {"softmax": REAL.solution_of(softmax).read_bytes()}), alone).earned == 20
     assert list(tmp_path.iterdir()) == []
     assert os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] == "of the caller"
+
+
+TWICE = b"def double(numbers, more=0.0):\n    return numbers * 2 + more"
+
+
+@pytest.mark.parametrize(
+    ("solution", "reason"),
+    [
+        ("raise OSError('no disk')", "the grader failed: SessionError: test_more_is_added: setup failed: no disk"),
+        ("def double(numbers, more=0):\n    return numbers * 3", ""),
+    ],
+    ids=["a solution that cannot be loaded", "a wrong solution"],
+)
+def test_many_submissions_are_told_of_a_broken_solution_as_few_are(small_course, solution, reason):
+    course = small_course(files={"solutions/double.py": solution})
+    right = Submission("ada", {"double": TWICE})
+    told = []
+    for count in (1, MANY):
+        reports = []
+        grade_all([right] * count, course, receive=reports.append)
+        assert len({(report.status, report.reason, report.earned) for report in reports}) == 1
+        told.append((reports[0].status, reports[0].reason, reports[0].earned))
+    assert told[0] == told[1]
+    assert told[0][1] == reason
