@@ -18,10 +18,10 @@ import subprocess
 import sys
 import time
 import traceback
-from pathlib import Path
 from typing import IO, NoReturn
 
 from autograder.sandbox import worker, zygote
+from autograder.sandbox.birth import Birth
 
 LOOK_SECONDS = 0.002
 FIRST_KEPT = 10
@@ -31,21 +31,13 @@ OURS, THEIRS = "autograder", ("autograder", "autograder.sandbox")
 class ForkedZygote:
     """A fork server by its process id. Raises ImportError where a library cannot be loaded."""
 
-    def __init__(
-        self,
-        listener: socket.socket,
-        parent: socket.socket,
-        errors: IO[bytes],
-        folder: Path,
-        libraries: tuple[str, ...],
-        environment: dict[str, str],
-    ) -> None:
-        for library in libraries:
+    def __init__(self, birth: Birth, environment: dict[str, str]) -> None:
+        for library in birth.libraries:
             importlib.import_module(library)
         self._status: int | None = None
         self._pid = os.fork()
         if self._pid == 0:
-            _be_zygote(listener, parent, errors, folder, libraries, environment)
+            _be_zygote(birth, environment)
 
     def wait(self, timeout: float | None = None) -> int:
         """Give its status; subprocess.TimeoutExpired after `timeout` seconds."""
@@ -66,21 +58,14 @@ class ForkedZygote:
             os.kill(self._pid, signal.SIGKILL)
 
 
-def _be_zygote(
-    listener: socket.socket,
-    parent: socket.socket,
-    errors: IO[bytes],
-    folder: Path,
-    libraries: tuple[str, ...],
-    environment: dict[str, str],
-) -> NoReturn:
+def _be_zygote(birth: Birth, environment: dict[str, str]) -> NoReturn:
     status = 1
     try:
         os.setsid()
-        os.chdir(folder)
-        listener, parent = _only_open(listener, parent, errors)
+        os.chdir(birth.folder)
+        listener, parent = _only_open(birth.listener, birth.parent, birth.errors)
         _forget(environment)
-        worker.begin(list(libraries))
+        worker.begin(list(birth.libraries))
         gc.freeze()
         zygote.run(listener, parent)
         status = 0

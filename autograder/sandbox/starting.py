@@ -17,13 +17,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import msgspec
 
 from autograder.sandbox import jail
+from autograder.sandbox.birth import Birth
 from autograder.sandbox.wire import CALL_BACK, PORT_BYTES, SECRET_BYTES, Channel, End, JailSettings, Speciality
 
 START_SECONDS = 120.0
@@ -101,17 +101,6 @@ def _environment() -> dict[str, str]:
     return kept | ONE_THREAD
 
 
-@dataclass(frozen=True)
-class Birth:
-    """What a zygote begins with: where it is asked, the line to its grader, and where its errors go."""
-
-    listener: socket.socket
-    parent: socket.socket
-    errors: IO[bytes]
-    folder: Path
-    libraries: tuple[str, ...]
-
-
 class Running(Protocol):
     """A process that was started, as `subprocess` has them."""
 
@@ -147,7 +136,7 @@ def own_fork(birth: Birth) -> Running:
 
     # As in an interpreter of its own: a library that starts threads as it is loaded could not be forked.
     os.environ |= ONE_THREAD
-    return ForkedZygote(birth.listener, birth.parent, birth.errors, birth.folder, birth.libraries, _environment())
+    return ForkedZygote(birth, _environment())
 
 
 class ForkServer:

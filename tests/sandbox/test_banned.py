@@ -15,30 +15,15 @@ from autograder.sandbox.learner import LearnerException
 from autograder.sandbox.names import lines_of, matching
 from autograder.sandbox.starting import ForkServer
 from autograder.sandbox.violation import Violation
-from autograder.sandbox.wire import Speciality
 
 ROOT = Path(__file__).resolve().parents[2]
 BANNED = ("torch.*softmax*", "torch.*Softmax*", "scipy.special.*softmax", "torch.nn.attention.*")
 
 
-@pytest.fixture(scope="module")
-def closing_server():
-    server = ForkServer(("numpy", "torch"))
-    yield server
-    server.close()
-
-
-@pytest.fixture(params=["watched", "behind closed doors"])
-def learner_of(request, learner_of, closing_server):
-    """Give the usual function, and one whose learners come from a fork server that was prepared for what is banned."""
-    if request.param == "watched":
-        return learner_of
-
-    def open_learner(source, *, starter=closing_server, banned=(), stand_ins=None, **options):
-        starter.prepare([Speciality(banned, bool(stand_ins))])
-        return learner_of(source, starter=starter, banned=banned, stand_ins=stand_ins or {}, **options)
-
-    return open_learner
+@pytest.fixture(params=["learner_of", "closed_learner_of"], ids=["watched", "behind closed doors"])
+def any_learner_of(request):
+    """Give a function for learners that are watched, and one for those behind closed doors."""
+    return request.getfixturevalue(request.param)
 
 
 def names_in(source, banned=BANNED):
@@ -189,8 +174,8 @@ X = torch.tensor([1.0, 2.0])
         "eval('torch.soft' + 'max(x, 0)')",
     ],
 )
-def test_a_use_that_the_syntax_tree_hides_is_seen_while_it_runs(learner_of, line):
-    learner = learner_of(f"import functools\nimport torch\ndef f(x):\n    return {line}", banned=BANNED)
+def test_a_use_that_the_syntax_tree_hides_is_seen_while_it_runs(any_learner_of, line):
+    learner = any_learner_of(f"import functools\nimport torch\ndef f(x):\n    return {line}", banned=BANNED)
     violations = seen_in(learner, X)
     assert violations
     assert {where for _, where in violations} == {4}
@@ -206,23 +191,23 @@ def test_a_use_that_the_syntax_tree_hides_is_seen_while_it_runs(learner_of, line
         "concurrent.futures.ThreadPoolExecutor().submit(use).result()",
     ],
 )
-def test_a_thread_is_no_place_to_hide(learner_of, start):
+def test_a_thread_is_no_place_to_hide(any_learner_of, start):
     source = "import _thread, concurrent.futures, threading\ndef use(): ...\n"
-    learner = learner_of(f"{source}def f():\n    {start}", banned=BANNED)
+    learner = any_learner_of(f"{source}def f():\n    {start}", banned=BANNED)
     found = seen_in(learner)
     assert found[0][0] in {"start_new_thread", "start_joinable_thread"}
     assert found[0][1] == 4
 
 
-def test_a_thread_that_a_constructor_leaves_behind_is_seen(learner_of):
+def test_a_thread_that_a_constructor_leaves_behind_is_seen(any_learner_of):
     source = "import threading, time\nclass C:\n    def __init__(self):\n"
     source += "        threading.Thread(target=time.sleep, args=(9,), daemon=True).start()"
-    learner = learner_of(source, banned=BANNED)
+    learner = any_learner_of(source, banned=BANNED)
     learner.new("C")
     assert ("threading", 0) in [(found.name, found.line) for found in learner.violations]
 
 
-def test_an_object_that_claims_to_equal_a_banned_function_hides_nothing(learner_of):
+def test_an_object_that_claims_to_equal_a_banned_function_hides_nothing(any_learner_of):
     source = """
 import functools
 import torch
@@ -243,12 +228,12 @@ def f(x):
     handle_torch_function(Equal(), (x,), x)
     return list(map(functools.partial(banned, dim=0), [x]))[0]
 """
-    assert ("softmax", 19) in seen_in(learner_of(source, banned=BANNED), X)
+    assert ("softmax", 19) in seen_in(any_learner_of(source, banned=BANNED), X)
 
 
-def test_where_nothing_is_banned_threads_are_free(learner_of):
+def test_where_nothing_is_banned_threads_are_free(any_learner_of):
     source = "import threading\ndef f():\n    threading.Thread(target=print).start()"
-    assert seen_in(learner_of(source)) == []
+    assert seen_in(any_learner_of(source)) == []
 
 
 @pytest.mark.parametrize(
@@ -260,13 +245,13 @@ def test_where_nothing_is_banned_threads_are_free(learner_of):
         "type('Callable', (), {'__call__': staticmethod(found)})()",
     ],
 )
-def test_a_function_of_a_library_s_that_the_module_calls_its_own_is_seen(learner_of, made):
+def test_a_function_of_a_library_s_that_the_module_calls_its_own_is_seen(any_learner_of, made):
     source = f"import functools, scipy.special\nfound = getattr(scipy.special, 'soft' + 'max')\nf = {made}"
-    found = seen_in(learner_of(source, banned=BANNED), X.numpy())
+    found = seen_in(any_learner_of(source, banned=BANNED), X.numpy())
     assert found == [("scipy.special._logsumexp.softmax", 0)]
 
 
-def test_what_an_array_does_when_the_kit_looks_at_it_is_seen(learner_of):
+def test_what_an_array_does_when_the_kit_looks_at_it_is_seen(any_learner_of):
     source = """
 import numpy as np
 import scipy.special
@@ -282,17 +267,17 @@ def f(x):
     late.x = x
     return late
 """
-    assert set(seen_in(learner_of(source, banned=BANNED), X.numpy())) == {("scipy.special._logsumexp.softmax", 8)}
+    assert set(seen_in(any_learner_of(source, banned=BANNED), X.numpy())) == {("scipy.special._logsumexp.softmax", 8)}
 
 
 @pytest.mark.parametrize("call", ["sys.setprofile(None)", "sys.settrace(None)"])
-def test_turning_the_hooks_off_is_seen(learner_of, call):
-    learner = learner_of(f"import sys, threading\ndef f():\n    {call}", banned=BANNED)
+def test_turning_the_hooks_off_is_seen(any_learner_of, call):
+    learner = any_learner_of(f"import sys, threading\ndef f():\n    {call}", banned=BANNED)
     assert {line for _, line in seen_in(learner)} == {3}
 
 
-def test_a_use_at_import_is_seen(learner_of):
-    learner = learner_of(
+def test_a_use_at_import_is_seen(any_learner_of):
+    learner = any_learner_of(
         "import torch\nx = getattr(torch, 'soft' + 'max')(torch.ones(2), 0)\ndef f(): ...", banned=BANNED
     )
     with pytest.raises(LearnerException, match=r"^this exercise may not use softmax$"):
@@ -300,34 +285,34 @@ def test_a_use_at_import_is_seen(learner_of):
     assert ("softmax", 2) in [(violation.name, violation.line) for violation in learner.violations]
 
 
-def test_an_unused_import_is_no_use(learner_of):
+def test_an_unused_import_is_no_use(any_learner_of):
     source = "from torch import softmax\nfrom torch.nn.functional import softmax as s\ndef f(x):\n    return x * 2"
-    assert seen_in(learner_of(source, banned=BANNED), X) == []
+    assert seen_in(any_learner_of(source, banned=BANNED), X) == []
 
 
-def test_a_function_of_one_s_own_may_have_any_name(learner_of):
+def test_a_function_of_one_s_own_may_have_any_name(any_learner_of):
     source = "import torch\ndef softmax(x):\n    return (x - x.max()).exp() / (x - x.max()).exp().sum()\n"
     source += "class Softmax:\n    def softmax(self, x):\n        return softmax(x)\n"
     source += "def f(x):\n    return Softmax().softmax(x)"
-    learner = learner_of(source, banned=BANNED)
+    learner = any_learner_of(source, banned=BANNED)
     assert seen_in(learner, X) == []
 
 
-def test_the_libraries_own_calls_are_not_punished(learner_of):
+def test_the_libraries_own_calls_are_not_punished(any_learner_of):
     source = "import numpy as np\nimport torch\ndef f(x):\n    layer = torch.nn.Linear(2, 2)\n"
     source += "    return torch.einsum('i,j->ij', layer(x), x).sum(), np.linalg.norm(np.ones(3))"
-    assert seen_in(learner_of(source, banned=BANNED), X) == []
+    assert seen_in(any_learner_of(source, banned=BANNED), X) == []
 
 
-def test_a_stand_in_may_use_what_learners_may_not(learner_of):
+def test_a_stand_in_may_use_what_learners_may_not(any_learner_of):
     stand_in = b"import torch\ndef attention(x):\n    return torch.softmax(x, 0)"
     source = "from attention import attention\ndef f(x):\n    return attention(x)"
-    learner = learner_of(source, banned=BANNED, stand_ins={"attention": stand_in})
+    learner = any_learner_of(source, banned=BANNED, stand_ins={"attention": stand_in})
     assert seen_in(learner, X) == []
     assert learner.f(X).sum().item() == pytest.approx(1.0)
 
 
-def test_after_a_stand_in_returned_or_raised_the_learner_is_watched_again(learner_of):
+def test_after_a_stand_in_returned_or_raised_the_learner_is_watched_again(any_learner_of):
     stand_in = b"import torch\ndef attention(x):\n    torch.softmax(x, 0)\n    raise ValueError"
     source = """
 import torch
@@ -339,12 +324,12 @@ def f(x):
     except ValueError:
         return getattr(torch, "soft" + "max")(x, 0)
 """
-    learner = learner_of(source, banned=BANNED, stand_ins={"attention": stand_in})
+    learner = any_learner_of(source, banned=BANNED, stand_ins={"attention": stand_in})
     assert {line for _, line in seen_in(learner, X)} == {9}
 
 
-def test_each_call_is_seen_once_more_not_kept_from_the_last(learner_of):
-    learner = learner_of("def f(x):\n    return x.softmax(0) if x.shape[0] == 2 else x", banned=BANNED)
+def test_each_call_is_seen_once_more_not_kept_from_the_last(any_learner_of):
+    learner = any_learner_of("def f(x):\n    return x.softmax(0) if x.shape[0] == 2 else x", banned=BANNED)
     with pytest.raises(LearnerException, match=r"^this exercise may not use softmax$"):
         learner.f(X)
     assert learner.last.violations
@@ -352,11 +337,11 @@ def test_each_call_is_seen_once_more_not_kept_from_the_last(learner_of):
     assert learner.last.violations == ()
 
 
-def test_importing_torch_where_only_numpy_is_loaded_is_no_violation(learner_of, limits):
+def test_importing_torch_where_only_numpy_is_loaded_is_no_violation(any_learner_of, limits):
     server = ForkServer(("numpy",))
     limits = msgspec.structs.replace(limits, call_seconds=30.0, memory=1 << 30)
     banned = load_course(ROOT).exercise("softmax").banned
-    learner = learner_of("import torch\ndef f(x):\n    return x * 2", starter=server, banned=banned, limits=limits)
+    learner = any_learner_of("import torch\ndef f(x):\n    return x * 2", starter=server, banned=banned, limits=limits)
     assert learner.f(np.ones(2)).tolist() == [2.0, 2.0]
     assert learner.violations == []
     server.close()

@@ -5,7 +5,6 @@ import torch
 
 from autograder.sandbox import doors
 from autograder.sandbox.learner import LearnerException
-from autograder.sandbox.starting import ForkServer
 from autograder.sandbox.wire import Speciality
 
 SOFTMAX = ("torch.*softmax*", "torch.*Softmax*", "scipy.*softmax")
@@ -14,21 +13,12 @@ X = torch.tensor([1.0, 2.0])
 WEIGHTS = [0.2689414, 0.7310586]
 
 
-@pytest.fixture(scope="module")
-def closing_server():
-    server = ForkServer(("numpy", "torch"))
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def closed(learner_of, closing_server):
-    """Give a function that makes a learner whose process has lost what is banned before it was there."""
+def closed(closed_learner_of):
+    """Give a function that makes a learner behind closed doors, who can import a stand-in as `given`."""
 
     def make(source, banned=SOFTMAX, stand_in=""):
-        stand_ins = {"given": stand_in.encode()} if stand_in else {}
-        closing_server.prepare([Speciality(banned, bool(stand_ins))])
-        return learner_of(source, starter=closing_server, banned=banned, stand_ins=stand_ins)
+        return closed_learner_of(source, banned=banned, stand_ins={"given": stand_in.encode()} if stand_in else None)
 
     return make
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import jail
 from autograder.sandbox.starting import ForkServer, starter_for_one_check
 
 # Words that neither the search nor anything else in the process has as they are: they are put together there.
@@ -108,7 +107,6 @@ def test_a_check_by_forks_marks_as_any_other(course, folder):
     assert checked(course, folder) == ["['passed', 'passed', 'passed', 'passed']", "5.0"]
 
 
-@pytest.mark.skipif(not jail.can_fork(), reason="it is for systems where a process may be forked")
 def test_a_check_starts_no_second_interpreter(course, folder):
     (folder / "double.py").write_text(Path(course.root, "solutions", "double.py").read_text())
     # Others are started too: ctypes asks one where a library is.
