@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autograder.sandbox.ahead import Heard
 from autograder.sandbox.learner import Learner, Transcript
 from autograder.sandbox.values import Malformed
-from autograder.sandbox.wire import Answer, Question
+from autograder.sandbox.wire import Answer, Exchange, Question, Sheet
 
 # Different right solutions round differently; beyond so many ways to pass, a check is simply run.
 MOST_WAYS = 64
 MOST_BYTES = 4 << 20
+MOST_BYTES_OF_FRAMES = 256 << 10
 # What is asked at once has to fit between two processes while neither of them reads.
 MOST_AT_ONCE = 32
 MOST_BYTES_AT_ONCE = 32 << 10
@@ -65,10 +67,12 @@ class Remembered:
 
     def __init__(self) -> None:
         self._first: _Step | None = None
-        # What the first to pass was asked, in portions.
-        self._portions: list[list[Question]] = []
+        # What the first to pass was asked, and the frames in which the sheets were answered by those who passed.
+        self._sheets: list[Sheet] = []
+        self._frames: list[list[bytes]] = []
         self._ways = 0
         self._bytes = 0
+        self._bytes_of_frames = 0
 
     def passes(self, learner: Learner, *, at_once: bool) -> bool:
         """Ask along a known way. False when the check has to be run; the answers so far then wait for it.
@@ -78,17 +82,9 @@ class Remembered:
         """
         if self._first is None or not learner.is_running:
             return False
-        way = _Way(self._first)
-        at_once = at_once and learner.is_hasty
-        for questions in self._portions if at_once else self._singles():
-            answers = learner.ask_ahead(questions)
-            if not answers:
-                return False
-            for question, answer in zip(questions, answers, strict=True):
-                way.follow(question, answer)
-            if way.is_lost and not at_once:
-                return False
-        return way.is_at_end
+        if at_once and learner.is_hasty:
+            return self._passes_at_once(learner)
+        return self._passes_step_by_step(learner)
 
     def learn(self, transcript: Transcript) -> None:
         """Remember the way in which a check has just passed."""
@@ -100,11 +96,58 @@ class Remembered:
         for exchange in reversed(transcript.exchanges):
             following = _Step(exchange.question, exchange.raised, {exchange.digest: following})
         if self._first is None:
-            self._portions = list(_portions([exchange.question for exchange in transcript.exchanges]))
+            portions = _portions([exchange.question for exchange in transcript.exchanges])
+            self._sheets = [Sheet(portion) for portion in portions]
         self._first = _merged(self._first, following)
+        self._learn_frames(transcript.exchanges)
 
-    def _singles(self) -> Iterator[list[Question]]:
-        return ([question] for questions in self._portions for question in questions)
+    def _passes_at_once(self, learner: Learner) -> bool:
+        ways = self._frames
+        told: list[Heard] = []
+        for number, sheet in enumerate(self._sheets):
+            heard = learner.ask_ahead(sheet, {way[number] for way in ways})
+            if heard is None:
+                return False
+            ways = [way for way in ways if way[number] == heard.known]
+            told.append(heard)
+        return bool(ways) or self._leads_to_the_end(told)
+
+    def _leads_to_the_end(self, told: Sequence[Heard]) -> bool:
+        assert self._first is not None
+        way = _Way(self._first)
+        for heard in told:
+            for question, (answer, _) in zip(heard.sheet.questions, heard.answers, strict=True):
+                way.follow(question, answer)
+        return way.is_at_end
+
+    def _passes_step_by_step(self, learner: Learner) -> bool:
+        assert self._first is not None
+        way = _Way(self._first)
+        for question in [question for sheet in self._sheets for question in sheet.questions]:
+            heard = learner.ask_ahead(Sheet([question]))
+            if heard is None:
+                return False
+            way.follow(question, heard.answers[0][0])
+            if way.is_lost:
+                return False
+        return way.is_at_end
+
+    def _learn_frames(self, exchanges: Sequence[Exchange]) -> None:
+        """Remember the answers as they come: to compare them is less work than to follow them one by one.
+
+        An exception comes with lines of the learner's, which the next one does not have.
+        """
+        asked = [question for sheet in self._sheets for question in sheet.questions]
+        if asked != [exchange.question for exchange in exchanges] or any(exchange.raised for exchange in exchanges):
+            return
+        answers = iter(exchanges)
+        frames = [
+            b"".join(next(answers).answer.frame(number) for number, _ in enumerate(sheet.questions, 1))
+            for sheet in self._sheets
+        ]
+        self._bytes_of_frames += sum(map(len, frames))
+        if self._bytes_of_frames <= MOST_BYTES_OF_FRAMES:
+            self._frames.append(frames)
 
 
 def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:

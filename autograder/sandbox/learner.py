@@ -7,8 +7,7 @@ that name; the end of the process arrives as a `LearnerEnded`, which no `except 
 from __future__ import annotations
 
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +15,7 @@ import msgspec
 
 from autograder.language import Phrase, recognised, say
 from autograder.sandbox import wire
+from autograder.sandbox.ahead import Ahead, Heard
 from autograder.sandbox.ended import (
     Crashed,
     Exited,
@@ -31,7 +31,7 @@ from autograder.sandbox.line import Budget, Interrupted, JailMissing, Limits, Li
 from autograder.sandbox.starting import NotStarted, SandboxError, Starter
 from autograder.sandbox.values import BLOB_LIMIT, Blobs, Malformed, Value, pack, unpack
 from autograder.sandbox.violation import Violation
-from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request, Speciality
+from autograder.sandbox.wire import Answer, Exchange, Facts, Question, Reply, Request, Sheet, Speciality
 
 __all__ = [
     "Budget", "Crashed", "Exited", "Gradients", "Interrupted", "JailMissing", "LastCall", "Learner", "LearnerEnded",
@@ -114,7 +114,7 @@ class ModuleDescription(msgspec.Struct, frozen=True):
 
 
 class Transcript:
-    """What was asked since a check began, and digests of the answers; nothing where it would grow too large."""
+    """What was asked and answered since a check began; nothing where it would grow too large."""
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
@@ -128,7 +128,7 @@ class Transcript:
             return
         raised = isinstance(reply, wire.Raised)
         digest = answer.digest_without_frames() if raised else answer.digest()
-        self.exchanges.append(Exchange(question, digest, raised))
+        self.exchanges.append(Exchange(question, answer, digest, raised))
 
     @property
     def is_whole(self) -> bool:
@@ -159,7 +159,6 @@ class Learner:
         trust: bool = False,
     ) -> None:
         self.last = Facts()
-        self.last_seconds = 0.0
         self.last_call: LastCall | None = None
         self.violations: list[Violation] = []
         self.transcript = Transcript()
@@ -168,8 +167,7 @@ class Learner:
         self._line = Line(
             starter, limits=limits, readable=readable, budget=budget, trust=trust, speciality=module.speciality
         )
-        # The answers that wait for their check, each with what it has cost.
-        self._ahead: deque[tuple[Question, Answer | LearnerEnded, float]] = deque()
+        self._ahead = Ahead()
         # Time-outs and seconds when the check began.
         self._before = (0, 0.0)
         # Whether it may be asked several questions at once.
@@ -236,23 +234,23 @@ class Learner:
         self.last = Facts()
         self.last_call = None
 
-    def ask_ahead(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        """Ask at once what the check is going to ask, which then finds the answers; none when the process ended.
+    def ask_ahead(self, sheet: Sheet, known: Collection[bytes] = ()) -> Heard | None:
+        """Ask at once what the check is going to ask, which then finds the answers; None when the process ended.
 
         Which question ended it is not known, so that the check has to ask again; and from then on no learner's process
-        of this module is asked more than one question at once.
+        of this module is asked more than one question at once. For `known` see `Line.ask_all`.
         """
-        room = MOST_BYTES_AHEAD - sum(answer.size for _, answer, _ in self._ahead if isinstance(answer, Answer))
+        alone = len(sheet.questions) == 1
         try:
-            heard = self._line.ask_all(questions, room if len(questions) > 1 else None)
+            heard = self._line.ask_all(sheet, known, None if alone else MOST_BYTES_AHEAD - self._ahead.size)
         except LearnerEnded as ended:
-            if len(questions) == 1:
-                self._ahead.append((questions[0], ended, 0.0))
+            if alone:
+                self._ahead.keep_end(sheet.questions[0], ended)
             else:
                 self._take_back()
-            return ()
-        self._ahead.extend((question, *one) for question, one in zip(questions, heard, strict=True))
-        return [answer for answer, _ in heard]
+            return None
+        self._ahead.keep(heard)
+        return heard
 
     def forget(self) -> None:
         """Forget the answers that have let a check pass."""
@@ -260,8 +258,7 @@ class Learner:
 
     def give_back(self) -> None:
         """Forget the answers that no check has asked for, and what they have cost."""
-        in_vain = sum(seconds for _, _, seconds in self._ahead)
-        self._ahead.clear()
+        in_vain = self._ahead.clear()
         self._line.budget.spend(-in_vain)
         self.is_hasty &= in_vain < MOST_SECONDS_IN_VAIN
 
@@ -367,7 +364,7 @@ class Learner:
 
     @property
     def _can_answer(self) -> bool:
-        return bool(self._ahead) or self._line.is_open
+        return not self._ahead.is_empty or self._line.is_open
 
     def _ask(self, request: Request, blobs: Blobs) -> tuple[Reply, Blobs]:
         question = wire.question(request, blobs)
@@ -378,12 +375,11 @@ class Learner:
         return reply, arrived
 
     def _answer_to(self, question: Question) -> Answer:
-        if self._ahead:
-            asked, answer, _ = self._ahead[0]
-            if asked == question:
-                self._ahead.popleft()
-                if isinstance(answer, LearnerEnded):
-                    raise answer
+        if not self._ahead.is_empty:
+            answer = self._ahead.take(question)
+            if isinstance(answer, LearnerEnded):
+                raise answer
+            if answer is not None:
                 return answer
             # A check that does not ask the same each time is no longer the one whose answers these are.
             self.give_back()
@@ -395,8 +391,6 @@ class Learner:
             return answer.read(), answer.blobs()
         except Malformed as problem:
             raise self._line.broken(str(problem)) from None
-        finally:
-            self.last_seconds = answer.seconds
 
     def _call(
         self, name: str, target: str | int, arguments: tuple[Any, ...], keywords: dict[str, Any], *, measure: bool

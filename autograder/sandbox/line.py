@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 
 import msgspec
 
 from autograder.language import Phrase, say
 from autograder.sandbox import wire
+from autograder.sandbox.ahead import Heard
 from autograder.sandbox.ended import Crashed, Exited, LearnerEnded, TimedOut
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
 from autograder.sandbox.values import Malformed, Unsendable, WireError
-from autograder.sandbox.wire import Answer, Question, Speciality
+from autograder.sandbox.wire import Answer, Question, Sheet, Speciality
 
 
 class JailMissing(SandboxError):
@@ -91,7 +92,6 @@ class Line:
         self._trust = trust
         self._speciality = speciality
         self._process: Process | None = None
-        self._serial = 0
 
     @property
     def is_open(self) -> bool:
@@ -102,13 +102,12 @@ class Line:
         """Start a process. SandboxError when none, or no jail, can be had."""
         self.close()
         self._insist_on_going_on()
-        self._serial = 0
         self.generation += 1
         self._process = self._starter.start(self._settings, self._speciality)
         # It may have been told to stop before there was a process to end.
         self._insist_on_going_on()
         try:
-            ready = self._hear(time.monotonic(), start_deadline()).read()
+            ready = self._hear(0, time.monotonic(), start_deadline()).read()
         except (LearnerEnded, Malformed) as ended:
             raise NotStarted(f"a learner's process ended before it began: {ended}{self._explained()}") from None
         if not isinstance(ready, wire.Ready):
@@ -119,41 +118,62 @@ class Line:
 
     def ask(self, question: Question) -> Answer:
         """Ask the process. LearnerEnded when it ends instead of answering, or has to be ended."""
-        ((answer, _),) = self.ask_all([question])
+        ((answer, _),) = self.ask_all(Sheet([question])).answers
         return answer
 
-    def ask_all(self, questions: Sequence[Question], most_bytes: int | None = None) -> list[tuple[Answer, float]]:
-        """Ask all questions at once, and give the answers, each with what it cost the budget.
+    def ask_all(self, sheet: Sheet, known: Collection[bytes] = (), most_bytes: int | None = None) -> Heard:
+        """Ask all questions at once. LearnerEnded when one is not answered, or when the answers are too large together.
 
-        LearnerEnded at the first that is not answered, or when the answers are larger than all of them may be.
-
-        It answers in order, but may say several answers at once: which question was its end is not known then.
+        Which of them was the process's end is not known then: it answers in order, but may say several answers at once.
+        The frames in `known` are the answers of others: such as are heard again need not be looked at one by one.
         """
         assert self._process is not None
-        channel, started = self._process.channel, time.monotonic()
-        first = self._serial + 1
+        started, spent = time.monotonic(), self.budget.spent
         try:
-            for number, question in enumerate(questions, first):
-                channel.keep(wire.numbered(number, question), question.payload)
-            channel.flush(self._deadline(started))
+            self._process.channel.send(sheet.header, sheet.payload, self._deadline(started))
         except Unsendable:
             raise
         except (WireError, TimeoutError) as problem:
             raise self._ended(problem, started) from None
+        frames, started = self._hear_one_of(known, started)
+        if frames is not None:
+            return Heard(sheet, self.budget.spent - spent, known=frames)
+        return self._heard_one_by_one(sheet, started, spent, most_bytes)
+
+    def _hear_one_of(self, known: Collection[bytes], started: float) -> tuple[bytes | None, float]:
+        """Give the known frames that come next, None as soon as it is none of them; and when something came last."""
+        assert self._process is not None
+        channel = self._process.channel
+        while known := [frames for frames in known if channel.may_bring(frames)]:
+            for frames in known:
+                if channel.take(frames):
+                    return frames, started
+            started = self._await_more(started)
+        return None, started
+
+    def _await_more(self, started: float) -> float:
+        assert self._process is not None
+        try:
+            self._process.channel.await_more(self._deadline(started))
+        except (WireError, TimeoutError) as problem:
+            raise self._ended(problem, started) from None
+        now = time.monotonic()
+        self.budget.spend(now - started)
+        return now
+
+    def _heard_one_by_one(self, sheet: Sheet, started: float, spent: float, most_bytes: int | None) -> Heard:
         answers: list[tuple[Answer, float]] = []
-        for number in range(first, first + len(questions)):
-            self._serial = number
-            spent = self.budget.spent
-            answer = self._hear(started)
+        for number in range(1, len(sheet.questions) + 1):
+            answer = self._hear(number, started)
             answers.append((answer, self.budget.spent - spent))
             if most_bytes is not None and (most_bytes := most_bytes - answer.size) < 0:
                 raise self.broken("more than may be said at once")
-            started = time.monotonic()
-        return answers
+            started, spent = time.monotonic(), self.budget.spent
+        return Heard(sheet, sum(cost for _, cost in answers), answers=answers)
 
     def hear_more(self) -> Answer:
         """Give the second answer to what has two."""
-        return self._hear(time.monotonic())
+        return self._hear(1, time.monotonic())
 
     def broken(self, what: str) -> LearnerEnded:
         """End a process that does not answer as it should, and say so."""
@@ -187,11 +207,11 @@ class Line:
             return say("loading the module took longer than {seconds} s", seconds=limit)
         return say("one call took longer than {seconds} s", seconds=limit)
 
-    def _hear(self, started: float, deadline: float | None = None) -> Answer:
+    def _hear(self, number: int, started: float, deadline: float | None = None) -> Answer:
         assert self._process is not None
         until = self._deadline(started) if deadline is None else deadline
         try:
-            answer = wire.decode_answer(self._serial, *self._process.channel.receive(until))
+            answer = wire.decode_answer(number, *self._process.channel.receive(until))
         except (WireError, TimeoutError) as problem:
             raise self._ended(problem, started) from None
         if deadline is None:

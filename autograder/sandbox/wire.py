@@ -10,6 +10,7 @@ import hashlib
 import socket
 import struct
 import time
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -191,41 +192,37 @@ Reply = Ready | Scanned | Loaded | Returned | Created | Raised | Unfit
 
 
 class RequestEnvelope(msgspec.Struct, array_like=True, frozen=True):
-    """A request with its number and the lengths of its blobs."""
+    """Requests that are made at once, and for each the lengths of its blobs."""
 
-    serial: int
-    message: Request
-    blobs: list[int]
+    messages: list[Request]
+    blobs: list[list[int]]
 
 
 class ReplyEnvelope(msgspec.Struct, array_like=True, frozen=True):
-    """A reply with the number of the request it answers, the lengths of its blobs and the seconds that it took."""
+    """A reply, which of the requests it answers (the first is 1), and the lengths of its blobs."""
 
-    serial: int
+    number: int
     message: Reply
     blobs: list[int]
-    seconds: float = 0.0
 
 
 class SealedRequest(msgspec.Struct, array_like=True, frozen=True):
-    """A `RequestEnvelope` whose message is in bytes already."""
+    """A `RequestEnvelope` whose messages are in bytes already."""
 
-    serial: int
-    message: msgspec.Raw
-    blobs: list[int]
+    messages: list[msgspec.Raw]
+    blobs: list[list[int]]
 
 
 class SealedReply(msgspec.Struct, array_like=True, frozen=True):
     """A `ReplyEnvelope` whose message has not been read."""
 
-    serial: int
+    number: int
     message: msgspec.Raw
     blobs: list[int]
-    seconds: float = 0.0
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A request as it travels, without a number: equal where the same is asked."""
+    """A request as it travels: equal where the same is asked."""
 
     message: bytes
     lengths: list[int]
@@ -237,13 +234,22 @@ class Question(msgspec.Struct, frozen=True):
         return len(self.message) + len(self.payload)
 
 
+class Sheet:
+    """Questions that are asked at once, in one frame: written once for all who are asked them."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        self.questions = tuple(questions)
+        messages = [msgspec.Raw(question.message) for question in questions]
+        self.header = _encoder.encode(SealedRequest(messages, [question.lengths for question in questions]))
+        self.payload = b"".join(question.payload for question in questions)
+
+
 class Answer(msgspec.Struct, frozen=True):
     """A reply as it arrived; nothing in it has been looked at yet but the number of what it answers."""
 
     message: memoryview
     lengths: list[int]
     payload: memoryview
-    seconds: float
 
     @property
     def size(self) -> int:
@@ -251,7 +257,7 @@ class Answer(msgspec.Struct, frozen=True):
         return len(self.message) + len(self.payload)
 
     def digest(self) -> bytes:
-        """Give a few bytes that only an answer which says the same has; how long it took is no part of that."""
+        """Give a few bytes that only an answer which says the same has."""
         return _digest(self.message, self.lengths, self.payload)
 
     def digest_without_frames(self) -> bytes:
@@ -273,11 +279,16 @@ class Answer(msgspec.Struct, frozen=True):
         """Give the bytes of its arrays, which may be taken once. Raises Malformed."""
         return split_blobs(self.payload, self.lengths)
 
+    def frame(self, number: int) -> bytes:
+        """Give the frame in which it arrives as the answer to the question of that number."""
+        return framed(_encoder.encode(SealedReply(number, msgspec.Raw(self.message), self.lengths)), self.payload)
+
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A question, the digest of its answer, and whether that was an exception (digested without its frames)."""
+    """A question, its answer, the digest of that, and whether it was an exception (digested without its frames)."""
 
     question: Question
+    answer: Answer
     digest: bytes
     raised: bool
 
@@ -299,28 +310,52 @@ def question(request: Request, blobs: Blobs) -> Question:
     return Question(_encoder.encode(request), blobs.lengths(), blobs.joined())
 
 
-def numbered(serial: int, asked: Question) -> bytes:
-    """Give the header of a question's frame."""
-    return _encoder.encode(SealedRequest(serial, msgspec.Raw(asked.message), asked.lengths))
-
-
-def decode_answer(serial: int, header: bytes | bytearray, payload: memoryview) -> Answer:
+def decode_answer(number: int, header: bytes | bytearray, payload: memoryview) -> Answer:
     """Read a reply's header but for the message in it; Malformed for anything else, or where the number is another."""
     try:
         sealed = _reply_decoder.decode(header)
     except NOT_A_MESSAGE as error:
         raise Malformed(f"not a reply: {str(error)[:200]}") from None
-    if sealed.serial != serial:
+    if sealed.number != number:
         raise Malformed("an answer to another question")
-    return Answer(memoryview(sealed.message), sealed.blobs, payload, sealed.seconds)
+    return Answer(memoryview(sealed.message), sealed.blobs, payload)
 
 
-def decode_request(header: bytes | bytearray) -> RequestEnvelope:
-    """Read a request's header; Malformed for anything else."""
+def answers_in(frames: bytes) -> Iterator[Answer]:
+    """Take frames apart that hold the answers to a sheet, one after the other."""
+    start, number = 0, 0
+    while start < len(frames):
+        header_length, payload_length = LENGTHS.unpack_from(frames, start)
+        start, number = start + LENGTHS.size + header_length, number + 1
+        payload = memoryview(bytearray(frames[start : start + payload_length]))
+        yield decode_answer(number, frames[start - header_length : start], payload)
+        start += payload_length
+
+
+def requests_in(header: bytes | bytearray, payload: memoryview) -> Iterator[tuple[Request, Blobs]]:
+    """Give the requests of a frame, each with blobs of its own. Malformed where it is no such frame."""
     try:
-        return _request_decoder.decode(header)
+        envelope = _request_decoder.decode(header)
     except NOT_A_MESSAGE as error:
         raise Malformed(f"not a request: {str(error)[:200]}") from None
+    if len(envelope.messages) == 1 == len(envelope.blobs):
+        yield envelope.messages[0], split_blobs(payload, envelope.blobs[0])
+        return
+    if len(envelope.messages) != len(envelope.blobs):
+        raise Malformed(f"{len(envelope.messages)} requests and the blobs of {len(envelope.blobs)}")
+    start = 0
+    for message, lengths in zip(envelope.messages, envelope.blobs, strict=True):
+        end = start + sum(map(aligned, lengths))
+        # A copy, so that nobody who looks around what one call was given finds what the next will be.
+        yield message, split_blobs(memoryview(bytearray(payload[start:end])), lengths)
+        start = end
+
+
+def framed(header: bytes, payload: bytes | memoryview) -> bytes:
+    """Give the bytes of a frame. Unsendable when the header is larger than a header may be."""
+    if len(header) > HEADER_LIMIT:
+        raise Unsendable(f"a message of {len(header)} bytes beside its arrays")
+    return b"".join((LENGTHS.pack(len(header), len(payload)), header, payload))
 
 
 def _digest(message: bytes | memoryview, lengths: list[int], payload: memoryview) -> bytes:
@@ -355,9 +390,7 @@ class Channel:
 
     def keep(self, header: bytes, payload: bytes) -> None:
         """Have a frame written with the next ones. Unsendable when the header is larger than a header may be."""
-        if len(header) > HEADER_LIMIT:
-            raise Unsendable(f"a message of {len(header)} bytes beside its arrays")
-        frame = LENGTHS.pack(len(header), len(payload)) + header + payload
+        frame = framed(header, payload)
         self._kept.append(frame)
         self.kept_bytes += len(frame)
 
@@ -374,14 +407,20 @@ class Channel:
         except OSError as error:
             raise Closed(str(error)) from None
 
-    @property
-    def has_more(self) -> bool:
-        """Whether the next frame is there already."""
-        if len(self._ahead) < LENGTHS.size:
+    def may_bring(self, frames: bytes) -> bool:
+        """Tell whether these frames may be the next: nothing else has arrived so far."""
+        return frames.startswith(self._ahead) or self._ahead.startswith(frames)
+
+    def take(self, frames: bytes) -> bool:
+        """Read these frames if they have arrived whole as the next; else nothing is read."""
+        if not self._ahead.startswith(frames):
             return False
-        header_length, payload_length = LENGTHS.unpack_from(self._ahead)
-        end: int = LENGTHS.size + header_length + payload_length
-        return len(self._ahead) >= end
+        self._ahead = self._ahead[len(frames) :]
+        return True
+
+    def await_more(self, deadline: float | None = None) -> None:
+        """Wait until more has arrived. Closed and TimeoutError as for `receive`."""
+        self._ahead += self._receive(deadline)
 
     def receive(self, deadline: float | None = None) -> tuple[bytes, memoryview]:
         """Read one frame: the header and the bytes behind it.

@@ -60,8 +60,8 @@ from autograder.sandbox.wire import (
     Returned,
     Scanned,
     Unfit,
-    decode_request,
     encode,
+    requests_in,
     split_blobs,
 )
 
@@ -92,23 +92,24 @@ def serve(connection: socket.socket, settings: JailSettings, answers: Answers) -
     _keep(channel, 0, Ready(held.layers, held.missing), Blobs())
     channel.flush()
     answers.take_ballast()
-    said = time.monotonic()
     while True:
         try:
             header, payload = channel.receive()
         except WireError:
             return
-        envelope = decode_request(header)
-        for reply, blobs in answers.to(envelope.message, split_blobs(payload, envelope.blobs)):
-            _keep(channel, envelope.serial, reply, blobs, answers.seconds)
-            last = isinstance(reply, Scanned) or not channel.has_more or channel.kept_bytes > MOST_KEPT
-            if last or time.monotonic() - said > LONGEST_SILENCE:
-                channel.flush()
-                said = time.monotonic()
+        said = time.monotonic()
+        for number, (request, own) in enumerate(requests_in(header, payload), 1):
+            for reply, blobs in answers.to(request, own):
+                _keep(channel, number, reply, blobs)
+                full = isinstance(reply, Scanned) or channel.kept_bytes > MOST_KEPT
+                if full or time.monotonic() - said > LONGEST_SILENCE:
+                    channel.flush()
+                    said = time.monotonic()
+        channel.flush()
 
 
-def _keep(channel: Channel, serial: int, reply: Reply, blobs: Blobs, seconds: float = 0.0) -> None:
-    channel.keep(encode(ReplyEnvelope(serial, reply, blobs.lengths(), seconds)), blobs.joined())
+def _keep(channel: Channel, number: int, reply: Reply, blobs: Blobs) -> None:
+    channel.keep(encode(ReplyEnvelope(number, reply, blobs.lengths())), blobs.joined())
 
 
 class Answers:
@@ -117,8 +118,6 @@ class Answers:
     def __init__(self, closed: banned.Watch | None = None) -> None:
         """`closed` is a watch that has closed the doors of this process already."""
         self._closed = closed
-        # What the last request took.
-        self.seconds = 0.0
         self._module = ModuleType("nothing_loaded")
         self._filename = ""
         self._instances: dict[int, Any] = {}
@@ -129,7 +128,6 @@ class Answers:
         # The arrays of the last result, and where they lie.
         self._result: tuple[list[Any], list[Span]] = ([], [])
         self._blob_limit = 0
-        self._started = 0.0
         self._names_random = True
         self._ballast: mmap.mmap | None = None
 
@@ -307,7 +305,6 @@ class Answers:
 
     def _observe(self, *, watch: bool = True, calls: bool = True, theirs: bool = False) -> None:
         """Look at what happens from now on; at the end the watch is to be told."""
-        self._started = time.perf_counter()
         sys.stdout = sys.stderr = self._text.stream()
         self._warnings.collect()
         if watch:
@@ -325,7 +322,6 @@ class Answers:
     def _facts(
         self, own: Arguments | None = None, result: Any = None, target: Any = None, largest: int | None = None
     ) -> Facts:
-        self.seconds = time.perf_counter() - self._started
         arrays = list(leaves(result))
         spans = [span(leaf) for leaf in arrays]
         self._result = arrays, spans

@@ -214,8 +214,9 @@ def run(
     body = Zygote(listener, parent, answers, functions).serve()
     if body is None:
         _remove(listener.getsockname())
-    else:
-        body()
+        # Nothing waits to be written, and to free what the libraries hold takes longer than to start a process.
+        os._exit(0)
+    body()
 
 
 def _remove(address: str) -> None:

@@ -34,12 +34,14 @@ from autograder.sandbox.wire import (
     RequestEnvelope,
     Returned,
     Scanned,
+    Sheet,
     Unfit,
     Violation,
+    answers_in,
     decode_answer,
-    decode_request,
     encode,
-    split_blobs,
+    question,
+    requests_in,
 )
 
 BLOB_LIMIT = 8 << 20
@@ -48,9 +50,9 @@ HEADER_OBJECTS = 160 << 20
 SECONDS = 30.0
 
 
-def reply_frame(message, blobs=None, *, serial=1, lengths=None):
+def reply_frame(message, blobs=None, *, number=1, lengths=None):
     blobs = blobs or Blobs()
-    header = encode(ReplyEnvelope(serial, message, blobs.lengths() if lengths is None else lengths))
+    header = encode(ReplyEnvelope(number, message, blobs.lengths() if lengths is None else lengths))
     payload = blobs.joined()
     return LENGTHS.pack(len(header), len(payload)) + header + payload
 
@@ -97,15 +99,14 @@ def exchanged(message, blobs=None):
     blobs = blobs or Blobs()
     ours, theirs = socket.socketpair()
     request = isinstance(message, Load | Call | New | Manage)
-    envelope = RequestEnvelope if request else ReplyEnvelope
-    header = encode(envelope(7, message, blobs.lengths()))
+    lengths = blobs.lengths()
+    header = encode(RequestEnvelope([message], [lengths]) if request else ReplyEnvelope(7, message, lengths))
     with ours, theirs:
         Channel(ours).send(header, blobs.joined(), time.monotonic() + SECONDS)
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
     if request:
-        decoded = decode_request(header)
-        assert decoded.serial == 7
-        return decoded.message, split_blobs(payload, decoded.blobs)
+        ((decoded, arrived),) = requests_in(header, payload)
+        return decoded, arrived
     answer = decode_answer(7, header, payload)
     return answer.read(), answer.blobs()
 
@@ -172,19 +173,52 @@ def test_frames_that_were_kept_arrive_together_and_in_order():
         seen = []
         for _ in range(3):
             header, payload = receiver.receive()
-            seen.append((header, bytes(payload), receiver.has_more))
-    assert seen == [(b"header %d" % number, bytes([number]) * 20, number < 2) for number in range(3)]
+            seen.append((header, bytes(payload)))
+    assert seen == [(b"header %d" % number, bytes([number]) * 20) for number in range(3)]
 
 
-def test_half_a_frame_is_no_more():
+def test_known_frames_are_read_at_once_and_others_are_left_to_be_read():
     ours, theirs = socket.socketpair()
     receiver = Channel(theirs)
+    first, second, other = raw_frame(b"a", b"b"), raw_frame(b"c", b"d"), raw_frame(b"c", b"e")
     with ours, theirs:
-        ours.sendall(LENGTHS.pack(1, 1) + b"ab" + LENGTHS.pack(1, 2) + b"a")
-        receiver.receive()
-        assert receiver.has_more is False
-        ours.sendall(b"bc")
-        assert [bytes(part) for part in receiver.receive()] == [b"a", b"bc"]
+        ours.sendall(first + second[:-1])
+        receiver.await_more()
+        assert [receiver.may_bring(frames) for frames in (first, first + second, first + other, second)] == [
+            True, True, True, False,
+        ]  # fmt: skip
+        assert receiver.take(first + second) is False
+        assert receiver.take(first) is True
+        ours.sendall(second[-1:])
+        receiver.await_more()
+        assert receiver.may_bring(other) is False
+        assert receiver.take(other) is False
+        assert [bytes(part) for part in receiver.receive()] == [b"c", b"d"]
+
+
+def test_questions_on_one_sheet_arrive_in_order_each_with_memory_of_its_own():
+    blobs = [Blobs(), Blobs(), Blobs()]
+    calls = [Call("f", [pack(np.arange(number), own, layout=True)], {}, 0) for number, own in enumerate(blobs)]
+    sheet = Sheet([question(call, own) for call, own in zip(calls, blobs, strict=True)])
+    arrived = list(requests_in(sheet.header, memoryview(bytearray(sheet.payload))))
+    assert [call for call, _ in arrived] == calls
+    arrays = [unpack(call.arguments[0], own, layout=True) for call, own in arrived]
+    assert [array.tolist() for array in arrays] == [[], [0], [0, 1]]
+    assert [len(array.base) for array in arrays] == [0, 16, 16]
+
+
+def test_a_sheet_of_more_questions_than_blobs_is_refused():
+    header = encode(RequestEnvelope([Manage(0, "state"), Manage(0, "state")], [[]]))
+    with pytest.raises(Malformed, match="2 requests and the blobs of 1"):
+        list(requests_in(header, memoryview(b"")))
+
+
+def test_frames_are_taken_apart_into_the_answers_they_hold():
+    messages = [Returned(1, Facts()), Unfit("a value of type set", Facts())]
+    frames = b"".join(reply_frame(message, number=number) for number, message in enumerate(messages, 1))
+    answers = list(answers_in(frames))
+    assert [answer.read() for answer in answers] == messages
+    assert b"".join(answer.frame(number) for number, answer in enumerate(answers, 1)) == frames
 
 
 def test_a_header_beyond_the_limit_is_not_sent():
@@ -277,8 +311,8 @@ ONE = memoryview(bytes(8))
         raw_frame(msgspec.msgpack.encode([1 << 63, {"type": "scanned", "violations": []}, []])),
         raw_frame(msgspec.msgpack.encode([1, {"type": "unfit", "reason": b"\xff"}, []])),
         raw_frame(msgspec.msgpack.encode(["1", {"type": "scanned", "violations": []}, []])),
-        raw_frame(msgspec.msgpack.encode([1, {"type": "scanned", "violations": []}, [], "0.5"])),
-        raw_frame(encode(RequestEnvelope(1, Manage(0, "state"), []))),
+        raw_frame(msgspec.msgpack.encode([1, {"type": "scanned", "violations": []}, "0.5"])),
+        raw_frame(encode(RequestEnvelope([Manage(0, "state")], [[]]))),
         raw_frame(encode(ReplyEnvelope(1, Returned(1, Facts()), [])) + b"\0"),
         raw_frame(encode(ReplyEnvelope(2, Returned(1, Facts()), []))),
         raw_frame(msgspec.msgpack.encode(msgspec.msgpack.Ext(1, b"code"))),
