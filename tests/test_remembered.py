@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 import msgspec
+import numpy as np
 import pytest
 
 from autograder.course import find_course, load_course
@@ -13,6 +14,8 @@ from autograder.faults.shelf import Families
 from autograder.grade import grade_all
 from autograder.remembered import MOST_WAYS
 from autograder.report import Outcome
+from autograder.sandbox import ahead
+from autograder.sandbox.line import Budget
 from autograder.session import with_checks
 from autograder.submission import Submission
 
@@ -76,7 +79,7 @@ def graded(tmp_path, learner_of):
     """Give a function that runs the suite for one module after the other, and tells what it did itself for each."""
     suite = tmp_path / "test_double.py"
 
-    def run(*sources, text=SUITE, at_once=True, **options):
+    def run(*sources, text=SUITE, at_once=True, budget=lambda: None, **options):
         suite.write_text(text)
         told = []
 
@@ -85,7 +88,7 @@ def graded(tmp_path, learner_of):
             runs = checks._items["double"][0].module.runs
             for source in sources:
                 runs.clear()
-                learner = learner_of(source, **options)
+                learner = learner_of(source, budget=budget(), **options)
                 learner.load()
                 results = checks.run("double", DeskOfOne(learner))
                 told.append((results, list(runs), learner))
@@ -220,6 +223,33 @@ def test_many_numbers(learner):
         (Outcome.FAILED, ["ran"]),
     ]
     assert told[2][2].asked() == 80
+
+
+def test_answers_that_are_known_are_not_taken_apart(graded, monkeypatch):
+    taken_apart = []
+    monkeypatch.setattr(ahead, "answers_in", taken_apart.append)
+    _, (results, ran, _) = graded(module(), module("number + number"), text=COUNTING)
+    assert ([result.outcome for result in results], ran, taken_apart) == ([Outcome.PASSED] * 2, [], [])
+
+
+def test_a_process_that_lets_known_answers_drip_has_no_more_time_than_others(graded, limits, learner_of):
+    first = learner_of(module())
+    first.double(np.ones(9))
+    (exchange,) = first.transcript.exchanges
+    dripping = """
+import os, time
+def double(number):
+    if len(number) == 9:
+        for byte in bytes.fromhex("{frame}"):
+            os.write(3, bytes([byte]))
+            time.sleep(0.1)
+    return number * 2
+""".format(frame=exchange.answer.frame(1).hex())
+    brief = msgspec.structs.replace(limits, call_seconds=0.5)
+    text = COUNTING.replace("range(1, 64)", "range(1, 3)")
+    _, (results, _, learner) = graded(module(), dripping, text=text, limits=brief, budget=lambda: Budget(2.0, "all"))
+    assert outcomes(results) == [Outcome.PASSED, Outcome.TIMED_OUT]
+    assert learner.seconds < 2.5
 
 
 def test_a_forbidden_call_is_noticed_where_the_answer_is_right(graded):
