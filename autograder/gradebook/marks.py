@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
 
-from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook, new_uuid
+from sqlalchemy import insert
 
 from autograder.course import Course
 from autograder.gradebook.structure import Structure
@@ -13,8 +14,6 @@ from autograder.gradebook.texts import LONGEST, comment_of, first_and_last, fitt
 from autograder.outputs.text import visible
 from autograder.report import ExerciseResult, Report
 from autograder.roster import Learner
-
-Row = TypeVar("Row")
 
 
 def write_learner(gradebook: Gradebook, learner: Learner) -> str:
@@ -32,14 +31,30 @@ def write_marks(gradebook: Gradebook, report: Report, course: Course, structure:
     if report.handed_in:
         submission.timestamp = _in_utc(report.handed_in)
     notebooks = {notebook.notebook_id: notebook for notebook in submission.notebooks}
-    to_review = False
+    to_review, news = False, _News()
     for exercise in report.exercises:
         id = structure.notebooks[exercise.name]
-        notebook = notebooks.pop(id, None) or _new(gradebook, SubmittedNotebook(notebook_id=id, assignment=submission))
-        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook)
+        notebook = notebooks.pop(id, None) or _new_notebook(gradebook, id, submission)
+        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook, news)
     for notebook in notebooks.values():
         _retire_notebook(gradebook, notebook)
+    news.write(gradebook)
     return to_review
+
+
+@dataclass
+class _News:
+    """Rows that are not there yet: written all at once, since to make an object of each takes most of the time."""
+
+    grades: list[dict[str, str | float | bool]] = field(default_factory=list)
+    comments: list[dict[str, str | None]] = field(default_factory=list)
+
+    def write(self, gradebook: Gradebook) -> None:
+        """Insert the rows, after what they belong to."""
+        gradebook.db.flush()
+        for table, rows in ((Grade, self.grades), (Comment, self.comments)):
+            if rows:
+                gradebook.db.execute(insert(table), rows)
 
 
 def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment:
@@ -47,31 +62,42 @@ def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> Sub
     try:
         return gradebook.find_submission(structure.assignment, learner)
     except MissingEntry:
-        return _new(gradebook, SubmittedAssignment(assignment_id=structure.assignment_id, student_id=learner))
+        submission = SubmittedAssignment(assignment_id=structure.assignment_id, student_id=learner)
+        gradebook.db.add(submission)
+        return submission
+
+
+def _new_notebook(gradebook: Gradebook, id: str, submission: SubmittedAssignment) -> SubmittedNotebook:
+    # With an id of its own from the beginning, by which rows that are not objects can name it.
+    notebook = SubmittedNotebook(id=new_uuid(), notebook_id=id, assignment=submission)
+    gradebook.db.add(notebook)
+    return notebook
 
 
 def _write_exercise(
-    gradebook: Gradebook, exercise: ExerciseResult, course: Course, structure: Structure, notebook: SubmittedNotebook
+    gradebook: Gradebook,
+    exercise: ExerciseResult,
+    course: Course,
+    structure: Structure,
+    notebook: SubmittedNotebook,
+    news: _News,
 ) -> bool:
     grades = {grade.cell_id: grade for grade in notebook.grades}
     comments = {comment.cell_id: comment for comment in notebook.comments}
     to_review = False
     for check in exercise.checks:
-        cells = structure.cells(exercise.name, check.name)
-        grade = grades.pop(cells.grade, None) or _new(gradebook, Grade(cell_id=cells.grade, notebook=notebook))
-        comment = comments.pop(cells.comment, None) or _new(
-            gradebook, Comment(cell_id=cells.comment, notebook=notebook)
-        )
-        to_review |= _score(grade, check.earned)
-        comment.auto_comment = comment_of(check, exercise, course)
+        cells, said = structure.cells(exercise.name, check.name), comment_of(check, exercise, course)
+        if grade := grades.pop(cells.grade, None):
+            to_review |= _score(grade, check.earned)
+        else:
+            score = {"auto_score": check.earned, "needs_manual_grade": False}
+            news.grades.append({"cell_id": cells.grade, "notebook_id": notebook.id, **score})
+        if comment := comments.pop(cells.comment, None):
+            comment.auto_comment = said
+        else:
+            news.comments.append({"cell_id": cells.comment, "notebook_id": notebook.id, "auto_comment": said})
     _retire(gradebook, [*grades.values(), *comments.values()])
     return to_review
-
-
-def _new(gradebook: Gradebook, row: Row) -> Row:
-    """Add a row, which nbgrader's models leave to whoever makes one."""
-    gradebook.db.add(row)
-    return row
 
 
 def _score(grade: Grade, earned: float) -> bool:
