@@ -18,6 +18,7 @@ from autograder.sandbox.observed import (
     is_tensor,
     largest_tensor,
     leaves,
+    meet,
     parameter_names,
     span,
 )
@@ -80,6 +81,7 @@ class Rehearsal:
         places: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
         memories = [Memory(leaf, place) for place, value in places for leaf in leaves(value)]
         before = [fingerprint(memory.value) for memory in memories]
+        lying = [span(memory.value) for memory in memories]
         caught = BoundedWarnings()
         _seed()
         self.last_result, self.last_raised = None, ""
@@ -95,7 +97,7 @@ class Rehearsal:
         arrays = list(leaves(result))
         spans = [span(leaf) for leaf in arrays]
         changed = [memory for memory, was in zip(memories, before, strict=True) if fingerprint(memory.value) != was]
-        shared = _named([memory for memory in memories if memory.meets(spans)], target)
+        shared = _named([memory for memory, own in zip(memories, lying, strict=True) if meet(own, spans)], target)
         self.last = Facts(
             warnings=tuple(caught.found),
             modified=_named(changed, target),

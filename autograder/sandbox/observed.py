@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+import itertools
 import sys
 import warnings
 from collections import deque
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+from autograder.sandbox.values import aligned
 
 MAX_WARNINGS = 20
 KEPT_RESULTS = 8
@@ -108,47 +111,53 @@ class BoundedWarnings:
 
 
 class Memory:
-    """An argument: where it lies and what form it has. `place` is its position or keyword."""
+    """An argument and what form it has. `place` is its position or keyword."""
 
     def __init__(self, value: Any, place: int | str) -> None:
         self.value = value
         self.place = place
-        self._span = span(value)
         self._form = _form(value)
 
     def moved(self) -> bool:
         """Tell whether shape, strides or place in memory differ from when this was made."""
         return _form(self.value) != self._form
 
-    def meets(self, spans: Sequence[Span]) -> bool:
-        """Tell whether something else lies in the same bytes."""
-        return _meet(self._span, spans)
-
 
 class Arguments:
     """The arguments of a call, the bytes in which they lie, and what those bytes were when they arrived.
 
-    `again` makes the arguments anew from such bytes.
+    Each of `received` is a part of one buffer, and there is one for each argument, in order; more may follow. `again`
+    makes the arguments anew from such bytes.
     """
 
     def __init__(self, received: list[memoryview], again: Callable[[list[memoryview]], list[Any]]) -> None:
         self.memories: list[Memory] = []
         self._received = received
-        self._arrived = [bytes(blob) for blob in received]
+        self._buffer: Any = received[0].obj if received else b""
+        self._arrived = bytes(self._buffer)
         self._again = again
 
     def changed(self) -> list[Memory]:
         """Give those whose values, shape or strides differ from what arrived."""
-        for blob, arrived in zip(self._received, self._arrived, strict=True):
-            if bytes(blob) != arrived:
-                return self._differing()
+        if self._buffer != self._arrived:
+            return self._differing()
         for memory in self.memories:
             if memory.moved():
                 return self._differing()
         return []
 
+    def shared(self, spans: Sequence[Span]) -> list[Memory]:
+        """Give those in whose bytes something else lies."""
+        if not spans or not self._arrived or not meet(_addresses(self._buffer), spans):
+            return []
+        pairs = zip(self.memories, self._received, strict=False)
+        return [memory for memory, blob in pairs if blob.nbytes and meet(_addresses(blob), spans)]
+
     def _differing(self) -> list[Memory]:
-        anew = self._again([memoryview(bytearray(blob)) for blob in self._arrived])
+        kept = memoryview(bytearray(self._arrived))
+        lengths = [len(blob) for blob in self._received]
+        starts = itertools.accumulate(map(aligned, lengths), initial=0)
+        anew = self._again([kept[start : start + length] for start, length in zip(starts, lengths, strict=False)])
         pairs = zip(self.memories, [leaf for value in anew for leaf in leaves(value)], strict=True)
         return [memory for memory, leaf in pairs if fingerprint(memory.value) != fingerprint(leaf)]
 
@@ -174,9 +183,15 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _meet(own: Span, spans: Sequence[Span]) -> bool:
+def meet(own: Span, spans: Sequence[Span]) -> bool:
+    """Tell whether some of the spans lies, at least in part, in the own one."""
     start, end = own
     return any(low < end and start < high for low, high in spans)
+
+
+def _addresses(buffer: bytearray | memoryview) -> Span:
+    start = np.frombuffer(buffer, dtype=np.uint8).__array_interface__["data"][0]
+    return start, start + len(buffer)
 
 
 def span(value: Any) -> Span:
@@ -230,7 +245,12 @@ class EarlierResults:
 
     def meet(self, spans: Sequence[Span]) -> bool:
         """Tell whether a new result lies in the memory of an earlier one."""
-        return any(low < end and start < high for start, end in spans for _, kept in self._kept for low, high in kept)
+        for _, kept in self._kept:
+            for low, high in kept:
+                for start, end in spans:
+                    if low < end and start < high:
+                        return True
+        return False
 
     def keep(self, arrays: list[Any], spans: list[Span]) -> None:
         """Remember the arrays of a result, unless they are large."""

@@ -159,6 +159,9 @@ def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -
     """
     if depth > MAX_DEPTH:
         raise Unsendable(f"a value nested more than {MAX_DEPTH} deep")
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _pack_tensor(value, blobs, layout=layout)
     if isinstance(value, ARRAYS):
         return _pack_array(value, blobs, layout=layout)
     if value is None or isinstance(value, bool | float | str):
@@ -171,9 +174,6 @@ def pack(value: object, blobs: Blobs, *, layout: bool = False, depth: int = 0) -
     if isinstance(value, dict):
         entries = _bounded(value.items(), blobs)
         return Table([(_pack_key(key), pack(item, blobs, layout=layout, depth=depth + 1)) for key, item in entries])
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return _pack_tensor(value, blobs, layout=layout)
     raise Unsendable(f"a value of type {type(value).__name__}")
 
 

@@ -72,7 +72,22 @@ LONGEST_SILENCE = 0.02
 MOST_KEPT = 64 << 10
 MAX_FRAMES = 10
 REQUEST_BLOBS = 256 << 20
-REHEARSED = b"import numpy as np\ndef same(*values):\n    return values[0] + 1.0, *values"
+REHEARSED = b"""
+import numpy as np
+def same(*values):
+    return values[0] + 1.0, *values
+def refused(number):
+    raise ValueError(f"{number} is too many")
+"""
+REHEARSED_WITH_TORCH = b"""
+import torch
+class Layer(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width)
+    def forward(self, value):
+        return self.linear(value), value
+"""
 # Python adapts a function to what it is called with after eight calls or so.
 REHEARSALS = 20
 RANDOM = b"random"
@@ -325,7 +340,7 @@ class Answers:
         arrays = list(leaves(result))
         spans = [span(leaf) for leaf in arrays]
         self._result = arrays, spans
-        shared = _names([memory for memory in own.memories if memory.meets(spans)], target) if own else []
+        shared = _names(own.shared(spans), target) if own else []
         if arrays and self._earlier.meet(spans):
             shared.append("an earlier result")
         return Facts(
@@ -542,7 +557,7 @@ def warm_up(libraries: list[str]) -> None:
     begin(libraries)
     if "torch" in libraries:
         _warm_up_torch()
-    _rehearse()
+    rehearse()
 
 
 def begin(libraries: list[str]) -> None:
@@ -574,22 +589,45 @@ def _warm_up_torch() -> None:
         torch.nn.functional.dropout(torch.einsum("bij,bkj->bik", heads, heads), 0.5)
 
 
-def _rehearse() -> None:
+def rehearse() -> None:
     """Answer requests as in a learner's process: what the first ones have to import or to make, each fork then has."""
     streams = sys.stdout, sys.stderr
+    _forget_found_names()
     torch = sys.modules.get("torch")
-    values: list[Any] = [np.zeros((2, 3)), *([torch.zeros(2, 3)] if torch else [])]
     banned.scan(REHEARSED, ("numpy.same",))
     answers = Answers()
-    list(answers.to(Load("rehearsal", REHEARSED, {}, (), 1 << 10, 1 << 20), Blobs()))
+    source = REHEARSED + REHEARSED_WITH_TORCH if torch else REHEARSED
+    list(answers.to(Load("rehearsal", source, {}, (), 1 << 10, 1 << 20), Blobs()))
     for seed in range(REHEARSALS):
-        blobs = Blobs()
-        arguments = [pack(value, blobs, layout=True) for value in values]
-        received = split_blobs(memoryview(bytearray(blobs.joined())), blobs.lengths())
-        for reply, sent in answers.to(Call("same", arguments, {}, seed), received):
-            encode(ReplyEnvelope(seed, reply, sent.lengths()))
+        for request, blobs in _rehearsed(seed, torch):
+            received = split_blobs(memoryview(bytearray(blobs.joined())), blobs.lengths())
+            for reply, sent in answers.to(request, received):
+                encode(ReplyEnvelope(seed, reply, sent.lengths()))
     sys.stdout, sys.stderr = streams
     del sys.modules["rehearsal"], linecache.cache["<learner>/rehearsal.py"]
+
+
+def _rehearsed(seed: int, torch: Any) -> Iterator[tuple[Request, Blobs]]:
+    """Give one request of each kind."""
+    array = np.zeros((2, 3))
+    tensors = (torch.zeros(2, 3), torch.zeros(2, 3).mT, torch.ones(3, dtype=torch.bool)) if torch else ()
+    blobs = Blobs()
+    yield Call("same", [pack(value, blobs, layout=True) for value in (array, array.T, *tensors)], {}, seed), blobs
+    yield Call("refused", [], {"number": seed}, seed), Blobs()
+    if torch:
+        blobs = Blobs()
+        state = {"linear.weight": torch.zeros(3, 3), "linear.bias": torch.zeros(3)}
+        yield New(0, "Layer", [3], {}, seed, "float64", pack(state, blobs, layout=True)), blobs
+        blobs = Blobs()
+        yield Call(0, [pack(torch.zeros(2, 3, dtype=torch.float64), blobs, layout=True)], {}, seed, True), blobs
+        yield Manage(0, "state"), Blobs()
+        yield Manage(0, "describe"), Blobs()
+
+
+def _forget_found_names() -> None:
+    """Have Python forget where it found attributes: what takes the place of one found is written beside its name."""
+    if forget := getattr(sys, "_clear_type_cache", None):
+        forget()
 
 
 def _is_a_library_folder(path: str) -> bool:

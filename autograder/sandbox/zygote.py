@@ -184,10 +184,17 @@ def _be_specialist(
     if not speciality.stand_ins or doors.can_reopen():
         watch = banned.Watch(speciality.banned, frozenset())
         watch.close_doors(functions, for_stand_ins=speciality.stand_ins)
+    worker.rehearse()
+    _settle()
+    run(listener, parent, watch)
+
+
+def _settle() -> None:
+    """Put memory in order: what is written to in each fork is to be little, and to lie together."""
     gc.collect()
+    pages.fill_gaps()
     gc.freeze()
     pages.gather()
-    run(listener, parent, watch)
 
 
 def main() -> None:
@@ -196,9 +203,7 @@ def main() -> None:
     parent = socket.socket(fileno=int(sys.argv[2]))
     worker.warm_up(sys.argv[3:])
     functions = doors.functions_loaded()
-    gc.collect()
-    gc.freeze()
-    pages.gather()
+    _settle()
     run(listener, parent, functions=functions)
 
 

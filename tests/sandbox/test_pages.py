@@ -43,3 +43,40 @@ print(int(numbers.sum()), bool((numbers == np.arange(1 << 20)).all()))
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == f"{(1 << 19) * ((1 << 20) - 1)} True\n"
+
+
+def spread_of_new_things(fill):
+    """Leave gaps all over memory, and tell how far apart new objects, and new pieces of the C library's, lie then."""
+    text = f"""
+import ctypes
+from autograder.sandbox import pages
+library = ctypes.CDLL(None)
+library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+library.free.argtypes = (ctypes.c_void_p,)
+objects = [bytes(100) for _ in range(20_000)]
+pieces = [library.malloc(2_000) for _ in range(2_000)]
+del objects[::50]
+for piece in pieces[::50]:
+    library.free(piece)
+{fill}
+known = list(map(id, [bytes(100) for _ in range(20)]))
+news = [library.malloc(2_000) for _ in range(20)]
+print(max(known) - min(known), max(news) - min(news))
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    return [int(number) for number in done.stdout.split()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another C library keeps its memory otherwise")
+def test_after_the_gaps_are_filled_new_things_lie_together():
+    assert min(spread_of_new_things("")) > 64 << 10
+    together = spread_of_new_things("pages.fill_gaps()")
+    assert max(together) <= 48 << 10
+
+
+def test_without_the_c_library_of_linux_nothing_is_filled_and_nothing_raised(monkeypatch):
+    def refuse():
+        raise AttributeError("mallinfo2")
+
+    monkeypatch.setattr(pages, "_fill_gaps_of_the_c_library", refuse)
+    pages.fill_gaps()
