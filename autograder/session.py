@@ -50,6 +50,7 @@ UNREADABLE = (
 _FAILURE = pytest.StashKey[BaseException | None]()
 _SERVED_WITH = pytest.StashKey[tuple[str, ...] | None]()
 _REMEMBERED = pytest.StashKey[Remembered]()
+_MARKED = pytest.StashKey["_Marked"]()
 
 
 class SessionError(Exception):
@@ -66,6 +67,16 @@ class CheckFacts:
     stays: str
 
 
+@dataclass(frozen=True)
+class _Marked:
+    """What is asked of an item for every submission, looked up once."""
+
+    exercise: str
+    name: str
+    points: float
+    hint: str
+
+
 class Checks:
     """The collected checks of a course, which can be run any number of times."""
 
@@ -76,7 +87,9 @@ class Checks:
         self.asks_at_once = False
         self._items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
-            self._items.setdefault(exercise_of(item.path), []).append(item)
+            marked = _marked(item)
+            self._items.setdefault(marked.exercise, []).append(item)
+            item.stash[_MARKED] = marked
             item.stash[_SERVED_WITH] = served_with(item)
             item.stash[_REMEMBERED] = Remembered()
 
@@ -89,7 +102,7 @@ class Checks:
     ) -> Iterator[CheckResult]:
         """Run the checks of an exercise one after the other, those named in `first` before the rest."""
         self._config.stash[DESK] = desk
-        items = sorted(self._items.get(exercise, []), key=lambda item: _name_of(item) not in first)
+        items = sorted(self._items.get(exercise, []), key=lambda item: item.stash[_MARKED].name not in first)
         # A sibling as the next item keeps pytest from setting the module up again for each check.
         siblings = [*items[1:], *items[:1]] if len(items) != 1 else [None]
         try:
@@ -191,17 +204,18 @@ def _environment_of_our_own() -> Iterator[None]:
 def _run(
     item: pytest.Item, sibling: pytest.Item | None, desk: Desk, draw: Draw | None, *, at_once: bool
 ) -> CheckResult:
-    learner = desk.learner(exercise_of(item.path))
+    marked = item.stash[_MARKED]
+    learner = desk.learner(marked.exercise)
     if learner.out_of_time:
         return _result(item, Outcome.TIMED_OUT, say("not run: {why}", why=learner.out_of_time))
     if learner.time_outs >= MAX_TIME_OUTS:
         return _result(item, Outcome.TIMED_OUT, say("not run: two checks before it ran out of time"))
-    learner.begin(_name_of(item))
+    learner.begin(marked.name)
     spent = learner.seconds
     failure = _failure_of(item, sibling, desk, learner, at_once=at_once)
     seconds = round(learner.seconds - spent, 4)
     if failure is None:
-        return _result(item, Outcome.PASSED, earned=mark_of(item, "points", 0.0), seconds=seconds)
+        return _result(item, Outcome.PASSED, earned=marked.points, seconds=seconds)
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     if isinstance(failure, SandboxError | SuiteMistake):
@@ -244,7 +258,7 @@ def _raised_by_one_like_others(
 
 def _raised_by(item: Any, names: Sequence[str], desk: Desk) -> BaseException | None:
     try:
-        served = {name: SERVINGS[name](desk, exercise_of(item.path), item.function) for name in names}
+        served = {name: SERVINGS[name](desk, item.stash[_MARKED].exercise, item.function) for name in names}
     except Exception as error:
         raise SessionError(f"{item.name}: setup failed: {error}") from error
     try:
@@ -317,18 +331,19 @@ def _last_call(learner: Learner) -> str:
     return show_call(call.function, call.arguments, call.keywords) if call else ""
 
 
+def _marked(item: pytest.Item) -> _Marked:
+    points, hint = mark_of(item, "points", 0.0), mark_of(item, "hint", "")
+    return _Marked(exercise_of(item.path), item.name.partition("[")[0], points, hint)
+
+
 def _facts(item: pytest.Item) -> CheckFacts:
-    promised = item.get_closest_marker("promise")
+    promised, marked = item.get_closest_marker("promise"), item.stash[_MARKED]
     return CheckFacts(
-        name=_name_of(item),
-        points=mark_of(item, "points", 0.0),
+        name=marked.name,
+        points=marked.points,
         promises=promised.args if promised else (),
         stays=mark_of(item, "stays", ""),
     )
-
-
-def _name_of(item: pytest.Item) -> str:
-    return item.name.partition("[")[0]
 
 
 def _result(
@@ -340,16 +355,16 @@ def _result(
     counterexample: str = "",
     seconds: float = 0.0,
 ) -> CheckResult:
-    name = _name_of(item)
+    marked = item.stash[_MARKED]
     return CheckResult(
-        name=name,
-        title=name.removeprefix("test_").replace("_", " "),
+        name=marked.name,
+        title=marked.name.removeprefix("test_").replace("_", " "),
         outcome=outcome,
-        points=mark_of(item, "points", 0.0),
+        points=marked.points,
         earned=earned,
         message=cut(str(said)),
         phrase=as_phrase(said),
-        hint=mark_of(item, "hint", ""),
+        hint=marked.hint,
         counterexample=counterexample,
         seconds=seconds,
     )

@@ -236,15 +236,15 @@ def test_a_process_that_lets_known_answers_drip_has_no_more_time_than_others(gra
     first = learner_of(module())
     first.double(np.ones(9))
     (exchange,) = first.transcript.exchanges
-    dripping = """
+    dripping = f"""
 import os, time
 def double(number):
     if len(number) == 9:
-        for byte in bytes.fromhex("{frame}"):
+        for byte in bytes.fromhex("{exchange.answer.frame(1).hex()}"):
             os.write(3, bytes([byte]))
             time.sleep(0.1)
     return number * 2
-""".format(frame=exchange.answer.frame(1).hex())
+"""
     brief = msgspec.structs.replace(limits, call_seconds=0.5)
     text = COUNTING.replace("range(1, 64)", "range(1, 3)")
     _, (results, _, learner) = graded(module(), dripping, text=text, limits=brief, budget=lambda: Budget(2.0, "all"))

@@ -54,6 +54,8 @@ class BoundedText:
     def take(self) -> str:
         """Give what was kept since the last time, with a note of what was cut."""
         self.stream().flush()
+        if not self._kept and not self._dropped:
+            return ""
         # The limit may cut a letter in two.
         text = self._kept.decode("utf-8", "ignore")
         if self._dropped:
@@ -212,7 +214,8 @@ def span(value: Any) -> Span:
 
 def _form(value: Any) -> tuple[Any, ...]:
     if isinstance(value, np.ndarray):
-        return value.shape, value.strides, value.__array_interface__["data"]
+        # An array that lies in memory of another's moves only together with that; to ask where it lies takes longer.
+        return value.shape, value.strides, id(value.base)
     return value.shape, value.stride(), value.data_ptr()
 
 
@@ -242,20 +245,21 @@ class EarlierResults:
 
     def __init__(self) -> None:
         self._kept: deque[tuple[list[Any], list[Span]]] = deque(maxlen=KEPT_RESULTS)
+        self._spans: list[Span] = []
 
     def meet(self, spans: Sequence[Span]) -> bool:
         """Tell whether a new result lies in the memory of an earlier one."""
-        for _, kept in self._kept:
-            for low, high in kept:
-                for start, end in spans:
-                    if low < end and start < high:
-                        return True
+        for start, end in spans:
+            for low, high in self._spans:
+                if low < end and start < high:
+                    return True
         return False
 
     def keep(self, arrays: list[Any], spans: list[Span]) -> None:
         """Remember the arrays of a result, unless they are large."""
         if sum(end - start for start, end in spans) <= KEPT_BYTES // KEPT_RESULTS:
             self._kept.append((arrays, spans))
+            self._spans = [one for _, kept in self._kept for one in kept]
 
 
 @contextmanager

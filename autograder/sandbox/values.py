@@ -134,15 +134,16 @@ class Blobs:
     def joined(self) -> bytes:
         """Give the bytes as they travel: each blob, and what fills it up to a multiple of the alignment."""
         chunks: list[memoryview | bytes] = []
-        for blob in self:
-            chunks.append(blob)
-            if missing := -len(blob) % ALIGNMENT:
-                chunks.append(FILL[:missing])
+        for blob in self._blobs:
+            if blob is not None:
+                chunks.append(blob)
+                if missing := -len(blob) % ALIGNMENT:
+                    chunks.append(FILL[:missing])
         return b"".join(chunks)
 
     def lengths(self) -> list[int]:
         """Give the lengths that belong into an envelope."""
-        return [len(blob) for blob in self]
+        return [len(blob) for blob in self._blobs if blob is not None]
 
 
 def aligned(length: int) -> int:

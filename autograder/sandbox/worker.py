@@ -158,8 +158,12 @@ class Answers:
         if isinstance(request, Load):
             yield from self._load(request)
             return
-        answer = {Call: self._call, New: self._new, Manage: self._manage}[type(request)]
-        yield self._guarded(lambda: answer(request, blobs))  # type: ignore[operator]
+        yield self._guarded(lambda: self._answer(request, blobs))
+
+    def _answer(self, request: Call | New | Manage, blobs: Blobs) -> tuple[Reply, Blobs]:
+        if isinstance(request, Call):
+            return self._call(request, blobs)
+        return self._new(request, blobs) if isinstance(request, New) else self._manage(request, blobs)
 
     def _load(self, request: Load) -> Iterator[tuple[Reply, Blobs]]:
         self._filename = f"<learner>/{request.module}.py"

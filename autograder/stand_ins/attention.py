@@ -21,9 +21,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None 
         raise ValueError(f"query and key must have the same d_k, not {query.shape[-1]} and {key.shape[-1]}")
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(f"key and value must have the same n_keys, not {key.shape[-2]} and {value.shape[-2]}")
-    # torch.broadcast_shapes would import sympy first.
-    leading = torch.broadcast_tensors(*(x.new_empty(x.shape[:-2]) for x in (query, key, value)))[0].shape
-    queries, keys, values = (x.double().expand(*leading, -1, -1) for x in (query, key, value))
+    queries, keys, values = query.double(), key.double(), value.double()
+    leading = query.shape[:-2]
+    if not leading == key.shape[:-2] == value.shape[:-2]:
+        # torch.broadcast_shapes would import sympy first.
+        leading = torch.broadcast_tensors(*(x.new_empty(x.shape[:-2]) for x in (query, key, value)))[0].shape
+        queries, keys, values = (x.expand(*leading, -1, -1) for x in (queries, keys, values))
     identity = torch.eye(key.shape[-2], dtype=torch.float64, device=key.device).expand(*leading, -1, -1)
     output = F.scaled_dot_product_attention(queries, keys, values, attn_mask=allowed)
     weights = F.scaled_dot_product_attention(queries, keys, identity, attn_mask=allowed)
