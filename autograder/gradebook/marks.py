@@ -54,7 +54,7 @@ class _News:
         gradebook.db.flush()
         for table, rows in ((Grade, self.grades), (Comment, self.comments)):
             if rows:
-                gradebook.db.execute(insert(table), rows)
+                gradebook.db.execute(insert(table.__table__), rows)
 
 
 def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment:

@@ -6,8 +6,8 @@ same to the last bit, as those of copies are; so N other right submissions stand
 variants, which are written in many styles, some of them slow. Each is run for a few and for N more; the difference by N
 is what one submission costs, and starting up falls out. In the same run stand beside them a bare pytest process for
 each submission, and `nbgrader autograde` on notebooks, both with the core exercises and as many tests as those have
-checks. The check that tries a length which must not fit into memory stands apart, as long as it took when it was
-quickest.
+checks. The check that tries a length which must not fit into memory stands apart: all is graded with a copy of the
+course in which that length is short, and once more with the course as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 from rivals import bare_pytest, nbgrader
 
-from autograder.course import Course, find_course, load_course
+from autograder.course import FILE_NAME, Course, find_course, load_course
 from autograder.crew import processors
 from autograder.report import Report, from_json
 
@@ -37,8 +37,10 @@ RIVALS = 4
 MOST_SECONDS = 0.25
 LEAST_TIMES_NBGRADER = 12
 LEAST_SPEED_UP = 1.8
-# No other check of a right submission takes a tenth of this.
-LONG_SECONDS = 0.2
+LONG_SUITE = "test_tiled_attention.py"
+LONG, SHORT = "LONG = 12_000\n", "LONG = 12\n"
+# What a course is made of, as far as grading reads it.
+PARTS = ("exercises", "solutions", "autograder/suites", "autograder/faults", "autograder/stand_ins", "tests/variants")
 Copy = Callable[[Course, Path, Sequence[str], int], None]
 ATTEND = [sys.executable, "-c", "from autograder.cli import main; main()"]
 
@@ -47,8 +49,8 @@ ATTEND = [sys.executable, "-c", "from autograder.cli import main; main()"]
 class Cost:
     """One way to grade: what one submission costs (processor and clock without starting up), memory over all.
 
-    `start_up` is processor time; `outside` is the part of the clock that is not learner calls; `slowest` is the slowest
-    check with its clock. What a rival does not tell is None.
+    `start_up` is processor time; `outside` is the part of the clock that is not learner calls. What a rival does not
+    tell is None.
     """
 
     name: str
@@ -57,13 +59,11 @@ class Cost:
     count: int
     start_up: float | None = None
     outside: float | None = None
-    slowest: tuple[str, float] | None = None
 
     @property
     def processor(self) -> float:
-        """Seconds of processor time for one submission, the long check apart."""
-        slowest = self.slowest[1] if self.slowest else 0.0
-        return self.one.processor - (slowest if slowest > LONG_SECONDS else 0.0)
+        """Seconds of processor time for one submission."""
+        return self.one.processor
 
 
 def main(count: int) -> None:
@@ -72,7 +72,8 @@ def main(count: int) -> None:
     everything = [exercise.name for exercise in course.exercises]
     core = [exercise.name for exercise in course.exercises if not exercise.bonus]
     with TemporaryDirectory() as folder:
-        runs = Runs(course, Path(folder), count)
+        runs = Runs(without_the_long_check(course, Path(folder, "course")), Path(folder), count)
+        long = Runs(course, Path(folder, "long"), count).attend("all as they are", everything, processors())
         ours = [
             runs.attend(f"all, {processors()} jobs", everything, processors()),
             runs.attend("all, 1 job", everything, 1),
@@ -86,7 +87,7 @@ def main(count: int) -> None:
         ]
     console = Console(highlight=False, width=WIDTH)
     console.print(table_of(ours, rivals))
-    for line in bounds(ours, rivals):
+    for line in [f"with the long check {long.processor:.2f} s", *bounds(ours, rivals)]:
         console.print(line)
 
 
@@ -113,7 +114,6 @@ class Runs:
             self._count,
             start_up=few.processor - FEW * one.processor,
             outside=1 - seconds_in_calls(reports) / sum(report.seconds for report in reports),
-            slowest=slowest_check(reports),
         )
 
     def rival(
@@ -131,6 +131,7 @@ class Runs:
         for number in range(count):
             copy(self._course, folder / "class" / f"learner-{number}", exercises, number)
         options = ["--out", str(folder / "grades"), "--jobs", str(jobs), "--layout", "folders"]
+        options += ["--course", str(self._course.root)]
         return measured([*ATTEND, "grade", str(folder / "class"), *options], self._course.root)
 
     def _reports(self, folder: Path, exercises: Sequence[str], count: int) -> list[Report]:
@@ -140,6 +141,19 @@ class Runs:
         if len(reports) != count or any(report.earned < points for report in reports):
             sys.exit("a copy of the reference solutions did not earn full points: only right ones are worth measuring")
         return reports
+
+
+def without_the_long_check(course: Course, folder: Path) -> Course:
+    """Copy the course, and let its longest check be about a short length."""
+    for part in PARTS:
+        shutil.copytree(course.root / part, folder / part)
+    shutil.copy(course.root / FILE_NAME, folder)
+    suite = folder / "autograder/suites" / LONG_SUITE
+    text = suite.read_text(encoding="utf-8")
+    if text.count(LONG) != 1:
+        sys.exit(f"{suite.name} does not say {LONG.strip()!r} once: this benchmark cannot set its longest check apart")
+    suite.write_text(text.replace(LONG, SHORT), encoding="utf-8")
+    return load_course(folder)
 
 
 def copy_solutions(course: Course, folder: Path, exercises: Sequence[str], number: int) -> None:
@@ -161,17 +175,6 @@ def copy_variants(course: Course, folder: Path, exercises: Sequence[str], number
             module.write(f"\n# submission {number}\n")
 
 
-def slowest_check(reports: Sequence[Report]) -> tuple[str, float]:
-    """Give the check that takes longest, with its seconds where it was quickest: the least it must have computed."""
-    seconds: dict[str, float] = {}
-    for report in reports:
-        for exercise in report.exercises:
-            for check in exercise.checks:
-                seconds[check.title] = min(seconds.get(check.title, check.seconds), check.seconds)
-    title = max(seconds, key=lambda name: seconds[name])
-    return title, seconds[title]
-
-
 def seconds_in_calls(reports: Sequence[Report]) -> float:
     """Give the clock time of learners' own functions."""
     return sum(check.seconds for report in reports for exercise in report.exercises for check in exercise.checks)
@@ -187,8 +190,7 @@ def table_of(ours: Sequence[Cost], rivals: Sequence[Cost]) -> Table:
         "submissions|,.0f": lambda cost: cost.count,
         "checks or tests|,.0f": lambda cost: cost.checks,
         "graded per second|.2f": lambda cost: 1 / cost.one.wall,
-        "processor time, s|.2f": lambda cost: cost.one.processor,
-        "  long check apart|.2f": lambda cost: cost.processor,
+        "processor time, s|.2f": lambda cost: cost.processor,
         "starting up, s|.1f": lambda cost: cost.start_up,
         "outside learner calls|.0%": lambda cost: cost.outside,
         "largest process, MiB|,.0f": lambda cost: cost.one.largest,
@@ -208,20 +210,19 @@ def told(value: float | None, form: str) -> str:
 
 
 def times(rival: Cost, cost: Cost) -> float:
-    """Give how many times the processor time of `cost` the rival takes, the long check apart."""
+    """Give how many times the processor time of `cost` the rival takes."""
     return rival.processor / cost.processor
 
 
 def bounds(ours: Sequence[Cost], rivals: Sequence[Cost]) -> list[str]:
     """Give a line for each aim, and whether it is reached."""
-    all_cores, one_job, *_ = ours
+    all_cores, one_job, core, *_ = ours
     speed_up = one_job.one.wall / all_cores.one.wall
-    cheaper = times(rivals[-1], one_job)
+    cheaper = times(rivals[-1], core)
     return [
-        "the long check ({}) takes {:.2f} s".format(*one_job.slowest),
-        f"processor time without it {one_job.processor:.2f} s, aim at most {MOST_SECONDS} s: "
-        + reached(one_job.processor <= MOST_SECONDS),
-        f"nbgrader takes {cheaper:.1f} times that, aim at least {LEAST_TIMES_NBGRADER}: "
+        f"without it {all_cores.processor:.2f} s of processor time ({processors()} jobs) and {one_job.processor:.2f} s "
+        f"(one), aim at most {MOST_SECONDS} s: {reached(max(all_cores.processor, one_job.processor) <= MOST_SECONDS)}",
+        f"nbgrader takes {cheaper:.1f} times as much for the same exercises, aim at least {LEAST_TIMES_NBGRADER}: "
         + reached(cheaper >= LEAST_TIMES_NBGRADER),
         f"{processors()} jobs are {speed_up:.2f} times as fast as one, aim at least {LEAST_SPEED_UP} for two: "
         + reached(speed_up >= LEAST_SPEED_UP),
