@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -74,6 +76,11 @@ def _new_notebook(gradebook: Gradebook, id: str, submission: SubmittedAssignment
     return notebook
 
 
+def _later_id() -> str:
+    """Give an id that comes after those given before: among random ones, each row would change a page of its own."""
+    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
+
+
 def _write_exercise(
     gradebook: Gradebook,
     exercise: ExerciseResult,
@@ -91,11 +98,12 @@ def _write_exercise(
             to_review |= _score(grade, check.earned)
         else:
             score = {"auto_score": check.earned, "needs_manual_grade": False}
-            news.grades.append({"cell_id": cells.grade, "notebook_id": notebook.id, **score})
+            news.grades.append({"id": _later_id(), "cell_id": cells.grade, "notebook_id": notebook.id, **score})
         if comment := comments.pop(cells.comment, None):
             comment.auto_comment = said
         else:
-            news.comments.append({"cell_id": cells.comment, "notebook_id": notebook.id, "auto_comment": said})
+            place = {"id": _later_id(), "cell_id": cells.comment, "notebook_id": notebook.id}
+            news.comments.append({**place, "auto_comment": said})
     _retire(gradebook, [*grades.values(), *comments.values()])
     return to_review
 
