@@ -78,6 +78,8 @@ class Ahead:
 
     def clear(self) -> float:
         """Forget all that waits, and give the seconds that it has cost."""
+        if self.is_empty:
+            return 0.0
         in_vain = sum(seconds for _, _, seconds in self._waiting) + sum(heard.seconds for heard in self._heard)
         self._heard.clear()
         self._waiting.clear()

@@ -13,7 +13,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.ahead import Heard
 from autograder.sandbox.ended import Crashed, Exited, LearnerEnded, TimedOut
 from autograder.sandbox.starting import NotStarted, Process, SandboxError, Starter, start_deadline
-from autograder.sandbox.values import Malformed, Unsendable, WireError
+from autograder.sandbox.values import Malformed, WireError
 from autograder.sandbox.wire import Answer, Question, Sheet, Speciality
 
 
@@ -130,9 +130,7 @@ class Line:
         assert self._process is not None
         started, spent = time.monotonic(), self.budget.spent
         try:
-            self._process.channel.send(sheet.header, sheet.payload, self._deadline(started))
-        except Unsendable:
-            raise
+            self._process.channel.write(sheet.frame, self._deadline(started))
         except (WireError, TimeoutError) as problem:
             raise self._ended(problem, started) from None
         frames, started = self._hear_one_of(known, started)

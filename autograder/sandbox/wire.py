@@ -240,8 +240,8 @@ class Sheet:
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)
         messages = [msgspec.Raw(question.message) for question in questions]
-        self.header = _encoder.encode(SealedRequest(messages, [question.lengths for question in questions]))
-        self.payload = b"".join(question.payload for question in questions)
+        header = _encoder.encode(SealedRequest(messages, [question.lengths for question in questions]))
+        self.frame = framed(header, b"".join(question.payload for question in questions))
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -385,8 +385,7 @@ class Channel:
             TimeoutError: when the deadline passes.
 
         """
-        self.keep(header, payload)
-        self.flush(deadline)
+        self.write(framed(header, payload), deadline)
 
     def keep(self, header: bytes, payload: bytes) -> None:
         """Have a frame written with the next ones. Unsendable when the header is larger than a header may be."""
@@ -399,6 +398,10 @@ class Channel:
         frames = b"".join(self._kept) if len(self._kept) != 1 else self._kept[0]
         self._kept.clear()
         self.kept_bytes = 0
+        self.write(frames, deadline)
+
+    def write(self, frames: bytes, deadline: float | None = None) -> None:
+        """Write frames. Closed and TimeoutError as for `send`."""
         try:
             self._wait_until(deadline)
             self._connection.sendall(frames)

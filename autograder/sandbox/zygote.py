@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
 import select
 import signal
@@ -191,10 +192,18 @@ def _be_specialist(
 
 def _settle() -> None:
     """Put memory in order: what is written to in each fork is to be little, and to lie together."""
+    _leave_locks_alone()
     gc.collect()
     pages.fill_gaps()
     gc.freeze()
     pages.gather()
+
+
+def _leave_locks_alone() -> None:
+    # logging makes each of its locks anew in every fork, since another thread may have held it: there is none here.
+    locks = getattr(logging, "_at_fork_reinit_lock_weakset", None)
+    if locks is not None:
+        locks.clear()
 
 
 def main() -> None:

@@ -200,7 +200,10 @@ def test_questions_on_one_sheet_arrive_in_order_each_with_memory_of_its_own():
     blobs = [Blobs(), Blobs(), Blobs()]
     calls = [Call("f", [pack(np.arange(number), own, layout=True)], {}, 0) for number, own in enumerate(blobs)]
     sheet = Sheet([question(call, own) for call, own in zip(calls, blobs, strict=True)])
-    arrived = list(requests_in(sheet.header, memoryview(bytearray(sheet.payload))))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        Channel(ours).write(sheet.frame)
+        arrived = list(requests_in(*Channel(theirs).receive()))
     assert [call for call, _ in arrived] == calls
     arrays = [unpack(call.arguments[0], own, layout=True) for call, own in arrived]
     assert [array.tolist() for array in arrays] == [[], [0], [0, 1]]
