@@ -206,7 +206,7 @@ def span(value: Any) -> Span:
             return start, start + value.nbytes
         low, high = np.lib.array_utils.byte_bounds(value)
         return int(low), int(high)
-    if is_tensor(value) and value.numel() and not value.is_sparse and value.device.type == "cpu":
+    if is_tensor(value) and value.is_cpu and value.numel() and not value.is_sparse:
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     return 0, 0

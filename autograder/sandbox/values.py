@@ -240,7 +240,7 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         if tensor.requires_grad:
             tensor = tensor.detach()
         name = _name_of(tensor.dtype)
-        if tensor.layout is not torch.strided or tensor.device.type != "cpu" or name not in ITEM_SIZES:
+        if tensor.layout is not torch.strided or not tensor.is_cpu or name not in ITEM_SIZES:
             raise Unsendable(f"a {tensor.layout} tensor of dtype {tensor.dtype} on {tensor.device}")
         shape = tuple(tensor.shape)
         if len(shape) > MAX_DIMENSIONS:
@@ -314,21 +314,31 @@ def _checked(value: Array | Tensor, blobs: Blobs, layout: bool) -> memoryview:
 def _unpack_array(value: Array, buffer: memoryview) -> np.ndarray[Any, Any]:
     if value.dtype == "bfloat16":
         raise Malformed("a NumPy array of dtype bfloat16")
-    dtype = np.dtype(value.dtype)
-    if value.dtype == "bool":
-        flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
-        np.minimum(flat, 1, out=flat)
     try:
-        if value.layout is None:
-            array: np.ndarray[Any, Any] = np.ndarray(value.shape, dtype, buffer)
-        else:
-            strides = tuple(stride * dtype.itemsize for stride in value.layout.strides)
-            array = np.ndarray(value.shape, dtype, buffer, value.layout.offset * dtype.itemsize, strides)
+        array = _array_in(value.shape, value.dtype, buffer, value.layout)
     except (ValueError, TypeError, OverflowError) as error:
         raise Malformed(f"an array that cannot be built: {error}") from None
     if not value.writeable:
         array.flags.writeable = False
     return array
+
+
+def _array_in(
+    shape: tuple[int, ...], name: str, buffer: memoryview, layout: Layout | None = None
+) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(name)
+    if name == "bool":
+        _let_bytes_be_bools(buffer)
+    if layout is None:
+        return np.ndarray(shape, dtype, buffer)
+    strides = tuple(stride * dtype.itemsize for stride in layout.strides)
+    return np.ndarray(shape, dtype, buffer, layout.offset * dtype.itemsize, strides)
+
+
+def _let_bytes_be_bools(buffer: memoryview) -> None:
+    """A bool of any other byte than 0 and 1 would be neither True nor False."""
+    flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
+    np.minimum(flat, 1, out=flat)
 
 
 def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
@@ -338,12 +348,14 @@ def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     try:
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
+        if value.layout is None and dtype is not torch.bfloat16:
+            # By way of NumPy, which knows no bfloat16: one step where torch takes two.
+            return torch.from_numpy(_array_in(value.shape, value.dtype, buffer))
         if dtype is torch.bool:
-            flat = torch.frombuffer(buffer, dtype=torch.uint8).clamp_(max=1).view(dtype)
-        else:
-            flat = torch.frombuffer(buffer, dtype=dtype)
+            _let_bytes_be_bools(buffer)
+        flat = torch.frombuffer(buffer, dtype=dtype)
         if value.layout is None:
             return flat.view(value.shape)
         return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None
