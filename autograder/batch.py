@@ -93,22 +93,24 @@ def grade_class(
     batch = Batch(found, out, roster=roster)
     with held(out):
         _require_writable(batch.reports_folder)
-        _grade_what_is_left(batch, course, again=again, trust=trust, graders=_graders(jobs, scheduler), advance=advance)
+        graders = _graders(jobs, scheduler, len(found.submissions))
+        _grade_what_is_left(batch, course, again=again, trust=trust, graders=graders, advance=advance)
     return batch
 
 
-def _graders(jobs: int, scheduler: str) -> Graders:
+def _graders(jobs: int, scheduler: str, of_class: int) -> Graders:
     """Give what grades submissions here or on a cluster; it is imported when there is something to grade."""
 
     def here(submissions: Handed, course: Course, receive: Receive, trust: bool) -> None:
         from autograder.grade import grade_all
 
-        grade_all(submissions, course, receive=receive, trust=trust, jobs=min(jobs, len(submissions)), apart=True)
+        at_once = min(jobs, len(submissions))
+        grade_all(submissions, course, receive=receive, trust=trust, jobs=at_once, apart=True, of_class=of_class)
 
     def there(submissions: Handed, course: Course, receive: Receive, trust: bool) -> None:
         from autograder.cluster.client import grade_on_cluster
 
-        grade_on_cluster(submissions, course, receive=receive, trust=trust, scheduler=scheduler)
+        grade_on_cluster(submissions, course, receive=receive, trust=trust, scheduler=scheduler, of_class=of_class)
 
     return there if scheduler else here
 

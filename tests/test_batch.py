@@ -28,9 +28,10 @@ def grader(monkeypatch: pytest.MonkeyPatch) -> Callable[[Iterable[object]], type
     """Put a grader in place that gives these reports, or raises what is no report."""
 
     def install(events: Iterable[object]) -> types.ModuleType:
-        def grade_all(submissions, course, *, receive, trust=False, jobs=1, apart=False):
+        def grade_all(submissions, course, *, receive, trust=False, jobs=1, apart=False, of_class=0):
             module.trusted = trust
             module.jobs = jobs
+            module.of_class = of_class
             module.given = [submission.id for submission in submissions]
             for event in events:
                 if not isinstance(event, Report):
@@ -108,6 +109,13 @@ def test_who_handed_nothing_in_has_a_row_and_does_not_change_the_status(tmp_path
     assert batch.exit_status == 0
     assert marks(batch.marks) == {"amara": "18", "bea": "18", "cem": "18", "dai": ""}
     assert batch.attendance == Attendance((Learner("dai"),))
+
+
+def test_the_grader_is_told_how_large_the_class_is_of_which_some_are_left(tmp_path, course, grader, monkeypatch):
+    module = grader([graded("bea")])
+    monkeypatch.setattr("autograder.batch._left", lambda *_, **__: FOUND.submissions[1:2])
+    grade_class(FOUND, course, tmp_path, trust=False)
+    assert (module.given, module.of_class) == (["bea"], 3)
 
 
 def test_ctrl_c_keeps_what_was_graded(tmp_path, course, grader):

@@ -646,3 +646,25 @@ def test_many_submissions_are_told_of_a_broken_solution_as_few_are(small_course,
         told.append((reports[0].status, reports[0].reason, reports[0].earned))
     assert told[0] == told[1]
     assert told[0][1] == reason
+
+
+COUNTS = b"""
+asked = []
+def double(numbers, more=0.0):
+    asked.append(1)
+    return numbers if len(asked) in (2, 3) else numbers * 2 + more
+"""
+
+
+def outcomes_of_the_last(count, course, **options):
+    reports = []
+    grade_all([Submission("ada", {"double": COUNTS})] * count, course, receive=reports.append, **options)
+    return [check.outcome for check in result_of(reports[-1]).checks]
+
+
+def test_what_is_left_of_a_class_is_asked_as_all_of_it_was(small_course):
+    course = small_course()
+    in_a_class = outcomes_of_the_last(MANY, course)
+    assert outcomes_of_the_last(1, course, of_class=MANY) == in_a_class
+    # A module that counts its calls would tell.
+    assert outcomes_of_the_last(1, course) != in_a_class

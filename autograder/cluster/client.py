@@ -20,7 +20,7 @@ from autograder.cluster import ClusterError
 from autograder.cluster.terms import Terms
 from autograder.course import FILE_NAME, Course, own_course
 from autograder.fingerprint import Fingerprint
-from autograder.grade import DIED_TWICE, insist_on_hidden_files, not_graded
+from autograder.grade import DIED_TWICE, are_many, insist_on_hidden_files, not_graded
 from autograder.report import Report, from_json
 from autograder.submission import Refused, Submission
 
@@ -45,8 +45,11 @@ def grade_on_cluster(
     receive: Callable[[Report], None],
     scheduler: str,
     trust: bool = False,
+    of_class: int = 0,
 ) -> None:
     """Grade submissions on the workers of `scheduler`, and hand over each report as it is ready, in any order.
+
+    They are asked as the submissions of a class of that size are where `grade_all` grades it.
 
     Raises:
         ClusterError: when the scheduler does not answer, or a worker cannot grade to the marks of this machine.
@@ -55,7 +58,7 @@ def grade_on_cluster(
     """
     insist_on_hidden_files(course)
     with _connected(scheduler) as client:
-        cluster = Cluster(client, scheduler, course, trust=trust)
+        cluster = Cluster(client, scheduler, course, trust=trust, many=are_many(of_class))
         cluster.insist_on_workers()
         with closing(cluster.work_off(submissions)) as reports:
             for report in reports:
@@ -65,11 +68,11 @@ def grade_on_cluster(
 class Cluster:
     """The workers of a scheduler, at work for a course."""
 
-    def __init__(self, client: Client, scheduler: str, course: Course, *, trust: bool) -> None:
+    def __init__(self, client: Client, scheduler: str, course: Course, *, trust: bool, many: bool) -> None:
         self._client = client
         self._scheduler = scheduler
         self._course = course
-        self._terms = msgspec.json.encode(Terms(_place_of(course), Fingerprint(course).parts, trust))
+        self._terms = msgspec.json.encode(Terms(_place_of(course), Fingerprint(course).parts, trust, many))
         self._workers_seen = time.monotonic()
 
     def insist_on_workers(self) -> None:

@@ -9,12 +9,14 @@ class Terms(msgspec.Struct, frozen=True):
     """What a worker has to hold to, for its marks to be those of the machine that asks.
 
     `course` is the path of the course.toml, or "" for the one that belongs to the kit; `parts` are those of the
-    fingerprint; `trust` is whether learner code runs where layers of the jail are missing.
+    fingerprint; `trust` is whether learner code runs where layers of the jail are missing, `many` whether the solutions
+    pass before anyone else.
     """
 
     course: str
     parts: dict[str, str]
     trust: bool
+    many: bool
 
 
 class Opened(msgspec.Struct, frozen=True):

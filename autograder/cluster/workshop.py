@@ -43,7 +43,8 @@ def main() -> None:
     terms = msgspec.json.decode(sys.stdin.buffer.readline(), type=Terms)
 
     def body(grader: Grader, checks: Checks) -> None:
-        grader.expect_many(checks)
+        if terms.many:
+            grader.expect_many(checks)
         hands = grader.lent()
         with tempfile.TemporaryDirectory(prefix="attend-") as folder:
             address = str(Path(folder) / "workshop")
