@@ -21,13 +21,14 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from long_check import without_the_long_check
 from processes import Figures, cost_of_one, measured, positive
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rivals import bare_pytest, nbgrader
 
-from autograder.course import FILE_NAME, Course, find_course, load_course
+from autograder.course import Course, find_course, load_course
 from autograder.crew import processors
 from autograder.report import Report, from_json
 
@@ -37,10 +38,6 @@ RIVALS = 4
 MOST_SECONDS = 0.25
 LEAST_TIMES_NBGRADER = 12
 LEAST_SPEED_UP = 1.8
-LONG_SUITE = "test_tiled_attention.py"
-LONG, SHORT = "LONG = 12_000\n", "LONG = 12\n"
-# What a course is made of, as far as grading reads it.
-PARTS = ("exercises", "solutions", "autograder/suites", "autograder/faults", "autograder/stand_ins", "tests/variants")
 Copy = Callable[[Course, Path, Sequence[str], int], None]
 ATTEND = [sys.executable, "-c", "from autograder.cli import main; main()"]
 
@@ -141,19 +138,6 @@ class Runs:
         if len(reports) != count or any(report.earned < points for report in reports):
             sys.exit("a copy of the reference solutions did not earn full points: only right ones are worth measuring")
         return reports
-
-
-def without_the_long_check(course: Course, folder: Path) -> Course:
-    """Copy the course, and let its longest check be about a short length."""
-    for part in PARTS:
-        shutil.copytree(course.root / part, folder / part)
-    shutil.copy(course.root / FILE_NAME, folder)
-    suite = folder / "autograder/suites" / LONG_SUITE
-    text = suite.read_text(encoding="utf-8")
-    if text.count(LONG) != 1:
-        sys.exit(f"{suite.name} does not say {LONG.strip()!r} once: this benchmark cannot set its longest check apart")
-    suite.write_text(text.replace(LONG, SHORT), encoding="utf-8")
-    return load_course(folder)
 
 
 def copy_solutions(course: Course, folder: Path, exercises: Sequence[str], number: int) -> None:
