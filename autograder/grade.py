@@ -80,7 +80,7 @@ def grade_all(
     """
 
     def body(grader: Grader, checks: Checks) -> None:
-        if not isinstance(submissions, Sequence) or are_many(max(of_class, len(submissions))):
+        if are_many(submissions, of_class):
             grader.expect_many(checks)
         hands = grader.lent() if jobs > 1 or apart else grader
         # What is there now stays to the end: to look through all of it for what can be freed takes long, again and
@@ -99,9 +99,9 @@ def grade_all(
     running_grader(course, body, trust=trust, starter=starter)
 
 
-def are_many(count: int) -> bool:
-    """Tell whether it is worth while to let the solutions pass before so many submissions."""
-    return count >= MANY
+def are_many(submissions: Iterable[object], of_class: int) -> bool:
+    """Tell whether it is worth while to let the solutions pass first: in a large class, or one of unknown size."""
+    return not isinstance(submissions, Sequence) or max(of_class, len(submissions)) >= MANY
 
 
 def running_grader(

@@ -23,14 +23,17 @@ from autograder.sandbox.wire import Answer, Exchange, Question, Sheet
 MOST_WAYS = 64
 MOST_BYTES = 4 << 20
 MOST_BYTES_OF_FRAMES = 256 << 10
-# What is asked at once has to fit between two processes while neither of them reads.
+# At one time no more is asked than is answered soon: until then nothing is known of a process that has ended.
 MOST_AT_ONCE = 32
 MOST_BYTES_AT_ONCE = 32 << 10
 
 
 @dataclass
 class _Step:
-    """A question, and for each known answer the next step; None where the check passes then."""
+    """A question, and for each known answer the next step; None where the check passes then.
+
+    `raises` is whether some of the answers are exceptions.
+    """
 
     question: Question
     raises: bool
@@ -67,6 +70,8 @@ class Remembered:
 
     def __init__(self) -> None:
         self._first: _Step | None = None
+        # A check that does not ask the same after the same answers depends on more than those, and is always run.
+        self._varies = False
         # What the first to pass was asked, and the frames in which the sheets were answered by those who passed.
         self._sheets: list[Sheet] = []
         self._frames: list[list[bytes]] = []
@@ -90,7 +95,7 @@ class Remembered:
         """Remember the way in which a check has just passed."""
         self._ways += 1
         self._bytes += transcript.size
-        if not transcript.exchanges or self._ways > MOST_WAYS or self._bytes > MOST_BYTES:
+        if self._varies or not transcript.exchanges or self._ways > MOST_WAYS or self._bytes > MOST_BYTES:
             return
         following: _Step | None = None
         for exchange in reversed(transcript.exchanges):
@@ -98,7 +103,11 @@ class Remembered:
         if self._first is None:
             portions = _portions([exchange.question for exchange in transcript.exchanges])
             self._sheets = [Sheet(portion) for portion in portions]
-        self._first = _merged(self._first, following)
+        try:
+            self._first = _merged(self._first, following) if self._first else following
+        except _Varies:
+            self._first, self._varies = None, True
+            return
         self._learn_frames(transcript.exchanges)
 
     def _passes_at_once(self, learner: Learner) -> bool:
@@ -124,7 +133,7 @@ class Remembered:
         assert self._first is not None
         way = _Way(self._first)
         for question in [question for sheet in self._sheets for question in sheet.questions]:
-            heard = learner.ask_ahead(Sheet([question]))
+            heard = learner.ask_ahead(Sheet([question]), singly=True)
             if heard is None:
                 return False
             way.follow(question, heard.answers[0][0])
@@ -135,10 +144,11 @@ class Remembered:
     def _learn_frames(self, exchanges: Sequence[Exchange]) -> None:
         """Remember the answers as they come: to compare them is less work than to follow them one by one.
 
-        An exception comes with lines of the learner's, which the next one does not have.
+        An exception comes with lines of the learner's, which the next one does not have; and arrays lie where their
+        bytes arrived, so that a check which writes to one leaves another answer than came.
         """
         asked = [question for sheet in self._sheets for question in sheet.questions]
-        if asked != [exchange.question for exchange in exchanges] or any(exchange.raised for exchange in exchanges):
+        if asked != [exchange.question for exchange in exchanges] or not all(map(_is_as_it_came, exchanges)):
             return
         answers = iter(exchanges)
         frames = [
@@ -172,10 +182,21 @@ def _known(step: _Step, answer: Answer) -> tuple[_Step | None] | None:
     return (step.next[digest],) if digest in step.next else None
 
 
+def _is_as_it_came(exchange: Exchange) -> bool:
+    return not exchange.raised and exchange.answer.digest() == exchange.digest
+
+
+class _Varies(Exception):
+    """Something else was asked after the same answers."""
+
+
 def _merged(known: _Step | None, new: _Step | None) -> _Step | None:
-    """Put a way beside those that are known. Where the same answers led to another question the new one holds."""
-    if known is None or new is None or known.question != new.question or known.raises != new.raises:
-        return new
+    """Put a way beside those that are known. _Varies where the same answers led elsewhere."""
+    if known is None and new is None:
+        return None
+    if known is None or new is None or known.question != new.question:
+        raise _Varies
+    known.raises |= new.raises
     for digest, following in new.next.items():
         known.next[digest] = _merged(known.next[digest], following) if digest in known.next else following
     return known

@@ -15,7 +15,6 @@ from autograder.grade import grade_all
 from autograder.remembered import MOST_WAYS
 from autograder.report import Outcome
 from autograder.sandbox import ahead
-from autograder.sandbox.line import Budget
 from autograder.session import with_checks
 from autograder.submission import Submission
 
@@ -79,7 +78,7 @@ def graded(tmp_path, learner_of):
     """Give a function that runs the suite for one module after the other, and tells what it did itself for each."""
     suite = tmp_path / "test_double.py"
 
-    def run(*sources, text=SUITE, at_once=True, budget=lambda: None, **options):
+    def run(*sources, text=SUITE, at_once=True, **options):
         suite.write_text(text)
         told = []
 
@@ -88,7 +87,7 @@ def graded(tmp_path, learner_of):
             runs = checks._items["double"][0].module.runs
             for source in sources:
                 runs.clear()
-                learner = learner_of(source, budget=budget(), **options)
+                learner = learner_of(source, **options)
                 learner.load()
                 results = checks.run("double", DeskOfOne(learner))
                 told.append((results, list(runs), learner))
@@ -204,7 +203,7 @@ def test_a_module_that_ended_its_process_is_asked_one_thing_at_a_time(graded):
     assert learner.asked() == 2
 
 
-def test_more_than_fits_between_two_processes_is_asked_in_portions(graded):
+def test_what_is_much_is_asked_in_portions(graded):
     text = """
 import numpy as np
 from autograder.checks import assert_close, points
@@ -232,24 +231,55 @@ def test_answers_that_are_known_are_not_taken_apart(graded, monkeypatch):
     assert ([result.outcome for result in results], ran, taken_apart) == ([Outcome.PASSED] * 2, [], [])
 
 
-def test_a_process_that_lets_known_answers_drip_has_no_more_time_than_others(graded, limits, learner_of):
+def test_a_known_answer_that_drips_has_the_time_of_one_call_and_no_more(graded, limits, learner_of):
     first = learner_of(module())
     first.double(np.ones(9))
     (exchange,) = first.transcript.exchanges
     dripping = f"""
-import os, time
+import msgspec, os, struct, time
+asked = []
 def double(number):
-    if len(number) == 9:
-        for byte in bytes.fromhex("{exchange.answer.frame(1).hex()}"):
+    asked.append(1)
+    if len(asked) == 2:
+        # The sheet after the one to load the module and that of the first check.
+        opening = msgspec.msgpack.encode(3)
+        for byte in struct.pack("!II", len(opening), 0) + opening + bytes.fromhex("{exchange.answer.frame(1).hex()}"):
             os.write(3, bytes([byte]))
-            time.sleep(0.1)
+            time.sleep(0.05)
     return number * 2
 """
     brief = msgspec.structs.replace(limits, call_seconds=0.5)
-    text = COUNTING.replace("range(1, 64)", "range(1, 3)")
-    _, (results, _, learner) = graded(module(), dripping, text=text, limits=brief, budget=lambda: Budget(2.0, "all"))
+    text = COUNTING.replace("range(1, 64)", "range(1, 2)")
+    _, (results, _, learner) = graded(module(), dripping, text=text, limits=brief)
     assert outcomes(results) == [Outcome.PASSED, Outcome.TIMED_OUT]
-    assert learner.seconds < 2.5
+    assert results[1].message == "one call took longer than 0.5 s"
+    assert learner.seconds < 1
+
+
+def test_a_check_that_changes_what_it_was_given_lets_no_wrong_answer_pass(graded):
+    text = """
+import numpy as np
+from autograder.checks import insist, points, say
+runs = []
+@points(1)
+def test_in_place(learner):
+    runs.append("ran")
+    doubled = learner.double(np.array([1.0, 2.0]))
+    doubled -= np.array([2.0, 4.0])
+    insist(abs(doubled).max() < 0.5, say("another number"))
+"""
+    told = graded(module(), module("np.zeros(2)"), module("number + number"), text=text)
+    assert [results[0].outcome for results, _, _ in told] == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+    assert [ran for _, ran, _ in told] == [["ran"], ["ran"], []]
+
+
+def test_a_check_that_has_asked_otherwise_after_the_same_answers_is_always_run(graded):
+    text = SUITE.replace("runs = []", "runs, every = [], []").replace("(1.0, 2.0, 3.0)", "(1.0, 2.0, 3.0 + len(every))")
+    text = text.replace('runs.append("numbers")', "runs.append('numbers'); every.append(1)")
+    rounded = module("number * 2 if number < 3 else number * 2 * (1 + 2e-16)")
+    told = graded(module(), rounded, module(), module(), text=text)
+    assert [results[0].outcome for results, _, _ in told] == [Outcome.PASSED] * 4
+    assert [ran[:1] for _, ran, _ in told] == [["numbers"]] * 4
 
 
 def test_a_forbidden_call_is_noticed_where_the_answer_is_right(graded):
@@ -382,12 +412,15 @@ def test_portions_before_the_one_that_ended_the_process_cost_their_time_once(gra
     assert later[0].seconds == pytest.approx(alone[0].seconds, abs=0.3)
 
 
-def test_answers_that_wait_take_no_more_memory_than_one_may(graded, limits):
+@pytest.mark.parametrize("size", ["size", "5_000 + size"], ids=["many to a sheet", "one to a sheet"])
+def test_answers_that_wait_take_no_more_memory_than_one_may(graded, limits, size):
+    text = COUNTING.replace("np.ones(size)", f"np.ones({size})").replace("np.full(size", f"np.full({size}")
+    text = text.replace("range(1, 64)", "range(1, 12)")
     huge = module("np.zeros(3 << 20)")
     limits = msgspec.structs.replace(limits, value=32 << 20, memory=1 << 30)
     tracemalloc.start()
     try:
-        _, (results, _, learner) = graded(module(), huge, text=COUNTING, limits=limits)
+        _, (results, _, learner) = graded(module(), huge, text=text, limits=limits)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -58,7 +58,7 @@ def grade_on_cluster(
     """
     insist_on_hidden_files(course)
     with _connected(scheduler) as client:
-        cluster = Cluster(client, scheduler, course, trust=trust, many=are_many(of_class))
+        cluster = Cluster(client, scheduler, course, trust=trust, many=are_many(submissions, of_class))
         cluster.insist_on_workers()
         with closing(cluster.work_off(submissions)) as reports:
             for report in reports:

@@ -97,8 +97,8 @@ def _write_exercise(
         if grade := grades.pop(cells.grade, None):
             to_review |= _score(grade, check.earned)
         else:
-            score = {"auto_score": check.earned, "needs_manual_grade": False}
-            news.grades.append({"id": _later_id(), "cell_id": cells.grade, "notebook_id": notebook.id, **score})
+            place = {"id": _later_id(), "cell_id": cells.grade, "notebook_id": notebook.id}
+            news.grades.append({**place, "auto_score": check.earned, "needs_manual_grade": False})
         if comment := comments.pop(cells.comment, None):
             comment.auto_comment = said
         else:

@@ -32,14 +32,14 @@ class Heard:
         """Each answer, with what it has cost."""
         if self._answers is None:
             told = answers_in(self.known or b"")
-            # What each of them took is not known: with the last it was there.
+            # What each of them took is not known: all of it is put on the first.
             self._answers = [(answer, 0.0 if number else self.seconds) for number, answer in enumerate(told)]
         return self._answers
 
     @property
     def size(self) -> int:
         """The bytes of all answers."""
-        return sum(answer.size for answer, _ in self._answers or ()) + len(self.known or b"")
+        return len(self.known) if self.known is not None else sum(answer.size for answer, _ in self._answers or ())
 
 
 class Ahead:
@@ -56,7 +56,7 @@ class Ahead:
 
     @property
     def size(self) -> int:
-        """The bytes of what waits."""
+        """The bytes of what waits and has not been asked for."""
         return sum(heard.size for heard in self._heard)
 
     def keep(self, heard: Heard) -> None:

@@ -234,13 +234,14 @@ class Learner:
         self.last = Facts()
         self.last_call = None
 
-    def ask_ahead(self, sheet: Sheet, known: Collection[bytes] = ()) -> Heard | None:
+    def ask_ahead(self, sheet: Sheet, known: Collection[bytes] = (), *, singly: bool = False) -> Heard | None:
         """Ask at once what the check is going to ask, which then finds the answers; None when the process ended.
 
         Which question ended it is not known, so that the check has to ask again; and from then on no learner's process
-        of this module is asked more than one question at once. For `known` see `Line.ask_all`.
+        of this module is asked more than one question at once. It is known where one is asked alone: the first, or
+        each with `singly`. For `known` see `Line.ask_all`.
         """
-        alone = len(sheet.questions) == 1
+        alone = singly or (len(sheet.questions) == 1 and self._ahead.is_empty)
         try:
             heard = self._line.ask_all(sheet, known, None if alone else MOST_BYTES_AHEAD - self._ahead.size)
         except LearnerEnded as ended:

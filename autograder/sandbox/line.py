@@ -92,6 +92,11 @@ class Line:
         self._trust = trust
         self._speciality = speciality
         self._process: Process | None = None
+        # How many sheets it was asked.
+        self._serial = 0
+        # When the answer that is waited for began, and until when the budget has paid.
+        self._started = 0.0
+        self._charged = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -103,11 +108,13 @@ class Line:
         self.close()
         self._insist_on_going_on()
         self.generation += 1
+        self._serial = 0
         self._process = self._starter.start(self._settings, self._speciality)
         # It may have been told to stop before there was a process to end.
         self._insist_on_going_on()
         try:
-            ready = self._hear(0, time.monotonic(), start_deadline()).read()
+            self._begin()
+            ready = self._hear(0, start_deadline()).read()
         except (LearnerEnded, Malformed) as ended:
             raise NotStarted(f"a learner's process ended before it began: {ended}{self._explained()}") from None
         if not isinstance(ready, wire.Ready):
@@ -128,50 +135,68 @@ class Line:
         The frames in `known` are the answers of others: such as are heard again need not be looked at one by one.
         """
         assert self._process is not None
-        started, spent = time.monotonic(), self.budget.spent
+        self._serial += 1
+        self._begin()
+        opening, spent = wire.opening(self._serial), self.budget.spent
         try:
-            self._process.channel.write(sheet.frame, self._deadline(started))
+            self._process.channel.write(opening + sheet.frame, self._deadline)
         except (WireError, TimeoutError) as problem:
-            raise self._ended(problem, started) from None
-        frames, started = self._hear_one_of(known, started)
+            raise self._ended(problem) from None
+        frames = self._hear_one_of({opening + frames: frames for frames in known})
         if frames is not None:
             return Heard(sheet, self.budget.spent - spent, known=frames)
-        return self._heard_one_by_one(sheet, started, spent, most_bytes)
+        self._hear_opening(opening)
+        return self._heard_one_by_one(sheet, spent, most_bytes)
 
-    def _hear_one_of(self, known: Collection[bytes], started: float) -> tuple[bytes | None, float]:
-        """Give the known frames that come next, None as soon as it is none of them; and when something came last."""
+    def _hear_one_of(self, known: dict[bytes, bytes]) -> bytes | None:
+        """Give the known frames that come next, None as soon as it is none of them.
+
+        The keys of `known` are the frames as they come, with their opening.
+        """
         assert self._process is not None
         channel = self._process.channel
-        while known := [frames for frames in known if channel.may_bring(frames)]:
-            for frames in known:
-                if channel.take(frames):
-                    return frames, started
-            started = self._await_more(started)
-        return None, started
+        while known := {said: frames for said, frames in known.items() if channel.may_bring(said)}:
+            for said, frames in known.items():
+                if channel.take(said):
+                    return frames
+            whole = channel.whole_frames
+            self._await_more()
+            if channel.whole_frames > whole:
+                # Each answer has the time of one call, in however many pieces it comes.
+                self._started = self._charged
+        return None
 
-    def _await_more(self, started: float) -> float:
+    def _await_more(self) -> None:
         assert self._process is not None
         try:
-            self._process.channel.await_more(self._deadline(started))
+            self._process.channel.await_more(self._deadline)
         except (WireError, TimeoutError) as problem:
-            raise self._ended(problem, started) from None
-        now = time.monotonic()
-        self.budget.spend(now - started)
-        return now
+            raise self._ended(problem) from None
+        self._charge()
 
-    def _heard_one_by_one(self, sheet: Sheet, started: float, spent: float, most_bytes: int | None) -> Heard:
+    def _hear_opening(self, opening: bytes) -> None:
+        assert self._process is not None
+        try:
+            header, payload = self._process.channel.receive(self._deadline)
+            if wire.framed(header, payload) != opening:
+                raise Malformed("an answer to another question")
+        except (WireError, TimeoutError) as problem:
+            raise self._ended(problem) from None
+
+    def _heard_one_by_one(self, sheet: Sheet, spent: float, most_bytes: int | None) -> Heard:
         answers: list[tuple[Answer, float]] = []
         for number in range(1, len(sheet.questions) + 1):
-            answer = self._hear(number, started)
+            answer = self._hear(number)
             answers.append((answer, self.budget.spent - spent))
             if most_bytes is not None and (most_bytes := most_bytes - answer.size) < 0:
                 raise self.broken("more than may be said at once")
-            started, spent = time.monotonic(), self.budget.spent
+            spent = self.budget.spent
         return Heard(sheet, sum(cost for _, cost in answers), answers=answers)
 
     def hear_more(self) -> Answer:
         """Give the second answer to what has two."""
-        return self._hear(1, time.monotonic())
+        self._begin()
+        return self._hear(1)
 
     def broken(self, what: str) -> LearnerEnded:
         """End a process that does not answer as it should, and say so."""
@@ -194,43 +219,53 @@ class Line:
         why = self._starter.explain()
         return f"; {why}" if why else ""
 
-    def _deadline(self, started: float) -> float:
-        return started + min(self._limits.call_seconds, self.budget.left)
+    @property
+    def _deadline(self) -> float:
+        return min(self._started + self._limits.call_seconds, self._charged + self.budget.left)
 
     def _too_long(self) -> Phrase:
         limit = f"{self._limits.call_seconds:g}"
-        if self.budget.left < self._limits.call_seconds:
+        if self._deadline < self._started + self._limits.call_seconds:
             return self.budget.limit
         if self.loading:
             return say("loading the module took longer than {seconds} s", seconds=limit)
         return say("one call took longer than {seconds} s", seconds=limit)
 
-    def _hear(self, number: int, started: float, deadline: float | None = None) -> Answer:
+    def _hear(self, number: int, deadline: float | None = None) -> Answer:
         assert self._process is not None
-        until = self._deadline(started) if deadline is None else deadline
+        until = self._deadline if deadline is None else deadline
         try:
             answer = wire.decode_answer(number, *self._process.channel.receive(until))
         except (WireError, TimeoutError) as problem:
-            raise self._ended(problem, started) from None
+            raise self._ended(problem) from None
         if deadline is None:
-            self.budget.spend(time.monotonic() - started)
+            self._charge()
+            self._started = self._charged
         return answer
+
+    def _begin(self) -> None:
+        self._started = self._charged = time.monotonic()
+
+    def _charge(self) -> None:
+        now = time.monotonic()
+        self.budget.spend(now - self._charged)
+        self._charged = now
 
     def _insist_on_going_on(self) -> None:
         if self.interrupted:
             self.close()
             raise Interrupted("nobody waits for the answer any more")
 
-    def _ended(self, problem: Exception, started: float) -> LearnerEnded:
+    def _ended(self, problem: Exception) -> LearnerEnded:
         assert self._process is not None
         self._insist_on_going_on()
         if isinstance(problem, TimeoutError):
             why = self._too_long()
             self.time_outs += 1
-            self.budget.spend(time.monotonic() - started)
+            self._charge()
             self.close()
             return TimedOut(why)
-        self.budget.spend(time.monotonic() - started)
+        self._charge()
         if isinstance(problem, Malformed):
             return self.broken(str(problem))
         end = self._process.wait()

@@ -348,14 +348,15 @@ def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     try:
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
-        if value.layout is None and dtype is not torch.bfloat16:
-            # By way of NumPy, which knows no bfloat16: one step where torch takes two.
-            return torch.from_numpy(_array_in(value.shape, value.dtype, buffer))
-        if dtype is torch.bool:
-            _let_bytes_be_bools(buffer)
-        flat = torch.frombuffer(buffer, dtype=dtype)
-        if value.layout is None:
-            return flat.view(value.shape)
-        return flat.as_strided(value.shape, value.layout.strides, value.layout.offset)
+        if value.layout is not None:
+            if dtype is torch.bool:
+                _let_bytes_be_bools(buffer)
+            return torch.frombuffer(buffer, dtype=dtype).as_strided(
+                value.shape, value.layout.strides, value.layout.offset
+            )
+        if dtype is torch.bfloat16:
+            return torch.frombuffer(buffer, dtype=dtype).view(value.shape)
+        # By way of NumPy, which knows no bfloat16: one step where torch takes two.
+        return torch.from_numpy(_array_in(value.shape, value.dtype, buffer))
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None

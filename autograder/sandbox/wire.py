@@ -300,7 +300,7 @@ _reply_decoder = msgspec.msgpack.Decoder(SealedReply)
 _message_decoder: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 
 
-def encode(envelope: ReplyEnvelope | SealedRequest | RequestEnvelope) -> bytes:
+def encode(envelope: ReplyEnvelope | RequestEnvelope) -> bytes:
     """Give the header of a frame."""
     return _encoder.encode(envelope)
 
@@ -308,6 +308,14 @@ def encode(envelope: ReplyEnvelope | SealedRequest | RequestEnvelope) -> bytes:
 def question(request: Request, blobs: Blobs) -> Question:
     """Give a request as it travels."""
     return Question(_encoder.encode(request), blobs.lengths(), blobs.joined())
+
+
+def opening(serial: int) -> bytes:
+    """Give the frame that goes before a sheet and comes before its answers: the sheet's number on the line.
+
+    Whatever was said too much before is no answer to this sheet.
+    """
+    return framed(_encoder.encode(serial), b"")
 
 
 def decode_answer(number: int, header: bytes | bytearray, payload: memoryview) -> Answer:
@@ -351,7 +359,7 @@ def requests_in(header: bytes | bytearray, payload: memoryview) -> Iterator[tupl
         start = end
 
 
-def framed(header: bytes, payload: bytes | memoryview) -> bytes:
+def framed(header: bytes | bytearray, payload: bytes | memoryview) -> bytes:
     """Give the bytes of a frame. Unsendable when the header is larger than a header may be."""
     if len(header) > HEADER_LIMIT:
         raise Unsendable(f"a message of {len(header)} bytes beside its arrays")
@@ -376,17 +384,6 @@ class Channel:
         self._kept: list[bytes] = []
         self.kept_bytes = 0
 
-    def send(self, header: bytes, payload: bytes, deadline: float | None = None) -> None:
-        """Write one frame.
-
-        Raises:
-            Unsendable: when the header is larger than a header may be.
-            Closed: when nobody listens any more.
-            TimeoutError: when the deadline passes.
-
-        """
-        self.write(framed(header, payload), deadline)
-
     def keep(self, header: bytes, payload: bytes) -> None:
         """Have a frame written with the next ones. Unsendable when the header is larger than a header may be."""
         frame = framed(header, payload)
@@ -394,14 +391,20 @@ class Channel:
         self.kept_bytes += len(frame)
 
     def flush(self, deadline: float | None = None) -> None:
-        """Write all frames that were kept. Closed and TimeoutError as for `send`."""
+        """Write all frames that were kept. Closed and TimeoutError as for `write`."""
         frames = b"".join(self._kept) if len(self._kept) != 1 else self._kept[0]
         self._kept.clear()
         self.kept_bytes = 0
         self.write(frames, deadline)
 
     def write(self, frames: bytes, deadline: float | None = None) -> None:
-        """Write frames. Closed and TimeoutError as for `send`."""
+        """Write frames.
+
+        Raises:
+            Closed: when nobody listens any more.
+            TimeoutError: when the deadline passes.
+
+        """
         try:
             self._wait_until(deadline)
             self._connection.sendall(frames)
@@ -413,6 +416,15 @@ class Channel:
     def may_bring(self, frames: bytes) -> bool:
         """Tell whether these frames may be the next: nothing else has arrived so far."""
         return frames.startswith(self._ahead) or self._ahead.startswith(frames)
+
+    @property
+    def whole_frames(self) -> int:
+        """How many frames have arrived whole and are not read."""
+        count = start = 0
+        while start + LENGTHS.size <= len(self._ahead):
+            start += LENGTHS.size + sum(LENGTHS.unpack_from(self._ahead, start))
+            count += start <= len(self._ahead)
+        return count
 
     def take(self, frames: bytes) -> bool:
         """Read these frames if they have arrived whole as the next; else nothing is read."""

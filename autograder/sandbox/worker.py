@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
@@ -90,6 +90,7 @@ class Layer(torch.nn.Module):
 """
 # Python adapts a function to what it is called with after eight calls or so.
 REHEARSALS = 20
+Rehearsed = Sequence[tuple[Request, list[int], bytes]]
 RANDOM = b"random"
 # Bound here, before learner code can; what `random.seed` does beside this is for seeds that are no numbers.
 SEED_PYTHON = super(random.Random, random._inst).seed
@@ -109,9 +110,11 @@ def serve(connection: socket.socket, settings: JailSettings, answers: Answers) -
     answers.take_ballast()
     while True:
         try:
+            opening, _ = channel.receive()
             header, payload = channel.receive()
         except WireError:
             return
+        channel.keep(opening, b"")
         said = time.monotonic()
         for number, (request, own) in enumerate(requests_in(header, payload), 1):
             for reply, blobs in answers.to(request, own):
@@ -552,16 +555,21 @@ def main() -> None:
     """Be a worker of its own, without a fork server: socket, settings and libraries are named on the command line."""
     connection = _connection(sys.argv[1])
     settings = msgspec.json.decode(sys.argv[2].encode(), type=JailSettings)
-    warm_up(sys.argv[3:])
+    warm_up(sys.argv[3:], times=1)
     run(connection, settings, Answers())
 
 
-def warm_up(libraries: list[str]) -> None:
-    """Import the libraries once, with what they import on first use, so that no learner's process does it again."""
+def warm_up(libraries: list[str], times: int = REHEARSALS) -> Rehearsed:
+    """Import the libraries once, with what they import on first use, so that no learner's process does it again.
+
+    Gives what was rehearsed, so many `times`.
+    """
     begin(libraries)
     if "torch" in libraries:
         _warm_up_torch()
-    rehearse()
+    requests = rehearsed(times)
+    rehearse(requests)
+    return requests
 
 
 def begin(libraries: list[str]) -> None:
@@ -593,43 +601,59 @@ def _warm_up_torch() -> None:
         torch.nn.functional.dropout(torch.einsum("bij,bkj->bik", heads, heads), 0.5)
 
 
-def rehearse() -> None:
-    """Answer requests as in a learner's process: what the first ones have to import or to make, each fork then has."""
+def rehearse(rehearsed: Rehearsed) -> None:
+    """Answer requests as in a learner's process: what the first ones have to import or to make, each fork then has.
+
+    Where a request needs what was taken out of this process, the rest is left as it is.
+    """
     streams = sys.stdout, sys.stderr
     _forget_found_names()
+    try:
+        banned.scan(REHEARSED, ("numpy.same",))
+        answers = Answers()
+        for request, lengths, payload in rehearsed:
+            for reply, sent in answers.to(request, split_blobs(memoryview(bytearray(payload)), lengths)):
+                encode(ReplyEnvelope(1, reply, sent.lengths()))
+    except Exception:
+        return
+    finally:
+        sys.stdout, sys.stderr = streams
+        sys.modules.pop("rehearsal", None)
+        linecache.cache.pop("<learner>/rehearsal.py", None)
+
+
+def rehearsed(times: int = REHEARSALS) -> Rehearsed:
+    """Give requests of many kinds: they are made before anything is taken out of the process."""
     torch = sys.modules.get("torch")
-    banned.scan(REHEARSED, ("numpy.same",))
-    answers = Answers()
     source = REHEARSED + REHEARSED_WITH_TORCH if torch else REHEARSED
-    list(answers.to(Load("rehearsal", source, {}, (), 1 << 10, 1 << 20), Blobs()))
-    for seed in range(REHEARSALS):
-        for request, blobs in _rehearsed(seed, torch):
-            received = split_blobs(memoryview(bytearray(blobs.joined())), blobs.lengths())
-            for reply, sent in answers.to(request, received):
-                encode(ReplyEnvelope(seed, reply, sent.lengths()))
-    sys.stdout, sys.stderr = streams
-    del sys.modules["rehearsal"], linecache.cache["<learner>/rehearsal.py"]
+    requests: list[tuple[Request, Blobs]] = [(Load("rehearsal", source, {}, (), 1 << 10, 1 << 20), Blobs())]
+    for seed in range(times):
+        requests += _calls(seed, torch)
+        requests += _instances(seed, torch) if torch else ()
+    return [(request, blobs.lengths(), blobs.joined()) for request, blobs in requests]
 
 
-def _rehearsed(seed: int, torch: Any) -> Iterator[tuple[Request, Blobs]]:
-    """Give one request of each kind."""
-    array = np.zeros((2, 3))
+def _calls(seed: int, torch: Any) -> Iterator[tuple[Request, Blobs]]:
+    array, blobs = np.zeros((2, 3)), Blobs()
     tensors = (torch.zeros(2, 3), torch.zeros(2, 3).mT, torch.ones(3, dtype=torch.bool)) if torch else ()
-    blobs = Blobs()
     yield Call("same", [pack(value, blobs, layout=True) for value in (array, array.T, *tensors)], {}, seed), blobs
     yield Call("refused", [], {"number": seed}, seed), Blobs()
-    if torch:
-        blobs = Blobs()
-        state = {"linear.weight": torch.zeros(3, 3), "linear.bias": torch.zeros(3)}
-        yield New(0, "Layer", [3], {}, seed, "float64", pack(state, blobs, layout=True)), blobs
-        blobs = Blobs()
-        yield Call(0, [pack(torch.zeros(2, 3, dtype=torch.float64), blobs, layout=True)], {}, seed, True), blobs
-        yield Manage(0, "state"), Blobs()
-        yield Manage(0, "describe"), Blobs()
+
+
+def _instances(seed: int, torch: Any) -> Iterator[tuple[Request, Blobs]]:
+    made, called = Blobs(), Blobs()
+    state = {"linear.weight": torch.zeros(3, 3), "linear.bias": torch.zeros(3)}
+    yield New(0, "Layer", [3], {}, seed, "float64", pack(state, made, layout=True)), made
+    value = torch.zeros(2, 3, dtype=torch.float64)
+    yield Call(0, [pack(value, called, layout=True)], {}, seed, True), called
+    yield Manage(0, "state"), Blobs()
+    yield Manage(0, "describe"), Blobs()
 
 
 def _forget_found_names() -> None:
-    """Have Python forget where it found attributes: what takes the place of one found is written beside its name."""
+    """Empty Python's cache of found attributes: it counts a reference to each name, so that to let go of one that some
+    import looked up means to write to that name's page.
+    """
     if forget := getattr(sys, "_clear_type_cache", None):
         forget()
 

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -27,13 +28,24 @@ from autograder.sandbox.wire import End, JailSettings, Speciality
 
 REQUEST_LIMIT = 1 << 16
 REQUEST_SECONDS = 5.0
-NOTHING = doors.Functions()
+NO_FUNCTIONS = doors.Functions()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a speciality begins with: the functions among which it finds its own, and what it rehearses."""
+
+    functions: doors.Functions = NO_FUNCTIONS
+    rehearsed: worker.Rehearsed = ()
+
+
+NOTHING = Prepared()
 
 
 class Zygote:
     """Forks workers on request and reports their ends. `parent` closes when the run that started it is over.
 
-    `answers` is what each worker begins with. In `functions` a speciality finds its own.
+    `answers` is what each worker begins with, `prepared` what each speciality does.
     """
 
     def __init__(
@@ -41,12 +53,12 @@ class Zygote:
         listener: socket.socket,
         parent: socket.socket,
         answers: worker.Answers,
-        functions: doors.Functions = NOTHING,
+        prepared: Prepared = NOTHING,
     ) -> None:
         self._listener = listener
         self._parent = parent
         self._answers = answers
-        self._functions = functions
+        self._prepared = prepared
         self._specialists: list[int] = []
         self._workers: dict[int, socket.socket] = {}
         self._dismissed: set[socket.socket] = set()
@@ -106,13 +118,13 @@ class Zygote:
     def _body_of_a_fork(
         self, descriptor: int, request: JailSettings | Speciality, connection: socket.socket
     ) -> Callable[[], None]:
-        answers, parent, functions = self._answers, self._parent, self._functions
+        answers, parent, prepared = self._answers, self._parent, self._prepared
         if isinstance(request, JailSettings):
             return lambda: _be_worker(descriptor, request, answers)
         for other in (connection, self._listener, *self._workers.values()):
             other.close()
         os.close(self._wake)
-        return lambda: _be_specialist(socket.socket(fileno=descriptor), parent, request, functions)
+        return lambda: _be_specialist(socket.socket(fileno=descriptor), parent, request, prepared)
 
     def _hear(self, connection: socket.socket) -> None:
         # A grader only ever closes this connection: that means its worker has to go.
@@ -176,16 +188,14 @@ def _be_worker(call_socket: int, settings: JailSettings, answers: worker.Answers
     worker.run(worker.keep_only(call_socket, jail.prepared_descriptors(settings)), settings, answers)
 
 
-def _be_specialist(
-    listener: socket.socket, parent: socket.socket, speciality: Speciality, functions: doors.Functions
-) -> None:
+def _be_specialist(listener: socket.socket, parent: socket.socket, speciality: Speciality, prepared: Prepared) -> None:
     jail.die_with_parent()
     watch = None
     banned.know(speciality.banned)
     if not speciality.stand_ins or doors.can_reopen():
         watch = banned.Watch(speciality.banned, frozenset())
-        watch.close_doors(functions, for_stand_ins=speciality.stand_ins)
-    worker.rehearse()
+        watch.close_doors(prepared.functions, for_stand_ins=speciality.stand_ins)
+    worker.rehearse(prepared.rehearsed)
     _settle()
     run(listener, parent, watch)
 
@@ -210,22 +220,22 @@ def main() -> None:
     """Start: descriptors of the listener and of the parent's line, then the libraries to load."""
     listener = socket.socket(fileno=int(sys.argv[1]))
     parent = socket.socket(fileno=int(sys.argv[2]))
-    worker.warm_up(sys.argv[3:])
-    functions = doors.functions_loaded()
+    requests = worker.warm_up(sys.argv[3:])
+    prepared = Prepared(doors.functions_loaded(), requests)
     _settle()
-    run(listener, parent, functions=functions)
+    run(listener, parent, prepared=prepared)
 
 
 def run(
     listener: socket.socket,
     parent: socket.socket,
     watch: banned.Watch | None = None,
-    functions: doors.Functions = NOTHING,
+    prepared: Prepared = NOTHING,
 ) -> None:
     """Serve until `parent` closes; in a fork, be what that is for and end there."""
     answers = worker.Answers(watch)
     # Returning out of the server's loop first keeps its frames out of the learner's process.
-    body = Zygote(listener, parent, answers, functions).serve()
+    body = Zygote(listener, parent, answers, prepared).serve()
     if body is None:
         _remove(listener.getsockname())
         # Nothing waits to be written, and to free what the libraries hold takes longer than to start a process.

@@ -13,12 +13,16 @@ from autograder.sandbox.learner import Budget, Crashed, Exited, LearnerEnded, Le
 FORGER = """
 import msgspec, os, struct, threading, time
 
-def frame(serial, message, payload=b"", blobs=(), seconds=0.0):
-    header = msgspec.msgpack.encode([serial, message, list(blobs), seconds])
+def bare(header, payload=b""):
     return struct.pack("!II", len(header), len(payload)) + header + payload
 
-def returned(serial, value, seconds=0.0, **facts):
-    return frame(serial, {"type": "returned", "value": value, "facts": facts}, seconds=seconds)
+def frame(serial, message, payload=b"", blobs=(), number=1):
+    # The serial is that of the sheet of questions, whose answers are numbered from 1.
+    answer = msgspec.msgpack.encode([number, message, list(blobs)])
+    return bare(msgspec.msgpack.encode(serial)) + bare(answer, payload)
+
+def returned(serial, value, number=1, **facts):
+    return frame(serial, {"type": "returned", "value": value, "facts": facts}, number=number)
 
 def raised(serial, builtin, name="E", message="temperature scores", **facts):
     return frame(serial, {"type": "raised", "builtin": builtin, "name": name, "message": message, "frames": [],
@@ -49,6 +53,12 @@ def forging(learner_of):
 def test_an_answer_with_another_number_is_a_crash(forging, serial):
     with pytest.raises(Crashed, match="an answer to another question"):
         forging(f"say(returned({serial}, 5))").f()
+
+
+@pytest.mark.parametrize("number", [0, 2, 2**40])
+def test_an_answer_to_another_question_of_the_sheet_is_a_crash(forging, number):
+    with pytest.raises(Crashed, match="an answer to another question"):
+        forging(f"say(returned(2, 5, number={number}))").f()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +104,7 @@ def test_a_thread_that_answers_ahead_gives_values_and_nothing_else(forging):
     body = """
 def answer():
     for serial in range(2, 6):
-        say(returned(serial, 5, seconds=-1e9, modified=[], violations=[]))
+        say(returned(serial, 5, modified=[], violations=[]))
 threading.Thread(target=answer, daemon=True).start()
 time.sleep(9)
 """
@@ -103,12 +113,11 @@ time.sleep(9)
     assert learner.seconds > 0
 
 
-@pytest.mark.parametrize("claimed", ["-1e9", "float('inf')", "float('nan')"])
-def test_seconds_are_those_of_the_graders_own_clock(forging, claimed):
+def test_seconds_are_those_of_the_graders_own_clock(forging):
     budget = Budget(60.0, "exercise")
-    learner = forging(f"say(returned(2, 5, seconds={claimed}))", budget=budget)
+    learner = forging("time.sleep(0.2)\nsay(returned(2, 5))", budget=budget)
     learner.f()
-    assert 0 < budget.spent < 5
+    assert 0.2 < budget.spent < 5
 
 
 def test_violations_without_number_are_kept_to_a_few(forging):
@@ -156,7 +165,7 @@ IN_REPORTS = {
     "a long name": "raised(serial, 'ValueError', name='N' * 3_000_000)",
     "the name of a missing definition": "raised(serial, 'AttributeError', name='NotDefined', message='x' * 3_000_000)",
     "an escape for the terminal": "raised(serial, 'ValueError', message='\\x1b[2J\\x07\\u202e scoreless')",
-    "seconds that are no number": "returned(serial, 5, seconds=float('nan'), largest_tensor=2 ** 62)",
+    "a tensor larger than any": "returned(serial, 5, largest_tensor=2 ** 62)",
     "a violation with a long name": "returned(serial, 5, violations=[['N' * 3_000_000, 2 ** 62, 't' * 500_000]])",
     "a violation on line minus one": "returned(serial, 5, violations=[['\\x1b[2J', -1, '']])",
     "output without end": "returned(serial, 5, output='x' * 3_000_000)",
@@ -168,7 +177,7 @@ IN_REPORTS = {
 
 
 def test_forged_answers_leave_reports_short_and_readable_and_earn_nothing(graded, solution):
-    # The first request, to load the module, has the number 1.
+    # The first sheet, to load the module, has the number 1.
     attack = "serial = 2\ndef softmax(scores):\n    say({forged})\n    os._exit(0)\n"
     *reports, honest = graded(*(FORGER + attack.format(forged=forged) for forged in IN_REPORTS.values()), solution)
     for name, report in zip(IN_REPORTS, reports, strict=True):
@@ -181,10 +190,9 @@ def test_forged_answers_leave_reports_short_and_readable_and_earn_nothing(graded
 
 
 def test_a_message_that_utf8_cannot_hold_is_a_crash(forging):
-    surrogate = "struct.pack('!II', len(h), 0) + h"
-    body = "h = frame(2, {'type': 'unfit', 'reason': 'QQQ', 'facts': {}})[8:].replace(b'QQQ', b'\\xed\\xa0\\x80')\n"
-    with pytest.raises(Crashed):
-        forging(f"{body}say({surrogate})").f()
+    said = "frame(2, {'type': 'unfit', 'reason': 'QQQ', 'facts': {}}).replace(b'QQQ', b'\\xed\\xa0\\x80')"
+    with pytest.raises(Crashed, match="not a reply"):
+        forging(f"say({said})").f()
 
 
 def test_the_forger_speaks_the_real_protocol(forging):

@@ -1,5 +1,6 @@
 """What is taken out of a process is reached under no name; what is allowed, and what a stand-in needs, stays."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -332,3 +333,16 @@ def f(x):
     x = torch.ones(1, 2, 3, 4)
     learner.gradients("f", x, cotangents=(x,), wrt=(0,))
     assert {found.line for found in learner.violations} == {14}
+
+
+@pytest.mark.parametrize(
+    "banned",
+    [
+        ("torch.zeros*", "torch.ones", "numpy.zeros"),
+        ("torch.transpose", "torch.as_strided", "torch.Tensor.view", "torch.Tensor.detach", "torch.nn.Linear"),
+    ],
+)
+def test_what_the_kit_itself_needs_to_make_ready_may_be_forbidden(closed, banned):
+    learner = closed("import numpy as np\ndef f(x):\n    return 2 * x", banned=banned)
+    assert learner.f(1) == 2
+    assert learner.f(np.ones(2)).tolist() == [2.0, 2.0]

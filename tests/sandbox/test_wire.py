@@ -40,6 +40,7 @@ from autograder.sandbox.wire import (
     answers_in,
     decode_answer,
     encode,
+    framed,
     question,
     requests_in,
 )
@@ -102,7 +103,7 @@ def exchanged(message, blobs=None):
     lengths = blobs.lengths()
     header = encode(RequestEnvelope([message], [lengths]) if request else ReplyEnvelope(7, message, lengths))
     with ours, theirs:
-        Channel(ours).send(header, blobs.joined(), time.monotonic() + SECONDS)
+        Channel(ours).write(framed(header, blobs.joined()), time.monotonic() + SECONDS)
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
     if request:
         ((decoded, arrived),) = requests_in(header, payload)
@@ -148,7 +149,7 @@ def test_a_large_frame_crosses_while_it_is_read():
     blobs = Blobs()
     packed = pack(np.arange(1 << 19), blobs)
     header = encode(ReplyEnvelope(1, Returned(packed, Facts()), blobs.lengths()))
-    sender = threading.Thread(target=Channel(ours).send, args=(header, blobs.joined()))
+    sender = threading.Thread(target=Channel(ours).write, args=(framed(header, blobs.joined()),))
     sender.start()
     with ours, theirs:
         header, payload = Channel(theirs).receive(time.monotonic() + SECONDS)
@@ -187,6 +188,7 @@ def test_known_frames_are_read_at_once_and_others_are_left_to_be_read():
         assert [receiver.may_bring(frames) for frames in (first, first + second, first + other, second)] == [
             True, True, True, False,
         ]  # fmt: skip
+        assert receiver.whole_frames == 1
         assert receiver.take(first + second) is False
         assert receiver.take(first) is True
         ours.sendall(second[-1:])
@@ -227,21 +229,21 @@ def test_frames_are_taken_apart_into_the_answers_they_hold():
 def test_a_header_beyond_the_limit_is_not_sent():
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(Unsendable, match=f"a message of {HEADER_LIMIT + 1} bytes"):
-        Channel(ours).send(bytes(HEADER_LIMIT + 1), b"")
+        Channel(ours).write(framed(bytes(HEADER_LIMIT + 1), b""))
 
 
 def test_sending_to_nobody_says_so():
     ours, theirs = socket.socketpair()
     theirs.close()
     with ours, pytest.raises(Closed):
-        Channel(ours).send(b"header", bytes(1 << 20))
+        Channel(ours).write(framed(b"header", bytes(1 << 20)))
 
 
 def test_sending_to_one_who_does_not_read_ends_at_the_deadline():
     ours, theirs = socket.socketpair()
     started = time.monotonic()
     with ours, theirs, pytest.raises(TimeoutError):
-        Channel(ours).send(b"header", bytes(32 << 20), time.monotonic() + 0.2)
+        Channel(ours).write(framed(b"header", bytes(32 << 20)), time.monotonic() + 0.2)
     assert 0.2 <= time.monotonic() - started < 30.0
 
 
