@@ -80,7 +80,7 @@ def main(count: int) -> None:
     console.print(f"peak memory: {known.grader_peak:.0f} MiB the grader, {known.server_peak:.0f} MiB the fork server")
     core, whole = cost_of_one(count, few, many), cost_of_one(count, few_with_bonus, many_with_bonus)
     short = cost_of_one(count, few_without, many_without)
-    console.print(f"with the bonus exercises: {whole:.2f} s, and {short:.2f} s without the check of what must not fit")
+    console.print(f"with the bonus exercises: {whole:.2f} s, and {short:.2f} s without the longest check")
     then = short / imports / CORE_WHEN_THE_BONUS_CAME
     console.print(
         f"that is {short / core:.2f} times the core exercises as they are now, and "
