@@ -231,7 +231,10 @@ def test_answers_that_are_known_are_not_taken_apart(graded, monkeypatch):
     assert ([result.outcome for result in results], ran, taken_apart) == ([Outcome.PASSED] * 2, [], [])
 
 
-def test_a_known_answer_that_drips_has_the_time_of_one_call_and_no_more(graded, limits, learner_of):
+@pytest.mark.parametrize(
+    "said", ["[bytes([byte]) for byte in opening + answer]", "[opening, answer]"], ids=["byte by byte", "in two pieces"]
+)
+def test_a_known_answer_that_drips_has_the_time_of_one_call_and_no_more(graded, limits, learner_of, said):
     first = learner_of(module())
     first.double(np.ones(9))
     (exchange,) = first.transcript.exchanges
@@ -242,10 +245,12 @@ def double(number):
     asked.append(1)
     if len(asked) == 2:
         # The sheet after the one to load the module and that of the first check.
-        opening = msgspec.msgpack.encode(3)
-        for byte in struct.pack("!II", len(opening), 0) + opening + bytes.fromhex("{exchange.answer.frame(1).hex()}"):
-            os.write(3, bytes([byte]))
-            time.sleep(0.05)
+        serial = msgspec.msgpack.encode(3)
+        opening = struct.pack("!II", len(serial), 0) + serial
+        answer = bytes.fromhex("{exchange.answer.frame(1).hex()}")
+        for piece in {said}:
+            time.sleep(0.3)
+            os.write(3, piece)
     return number * 2
 """
     brief = msgspec.structs.replace(limits, call_seconds=0.5)

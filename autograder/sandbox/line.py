@@ -161,8 +161,8 @@ class Line:
                     return frames
             whole = channel.whole_frames
             self._await_more()
-            if channel.whole_frames > whole:
-                # Each answer has the time of one call, in however many pieces it comes.
+            if channel.whole_frames > max(whole, 1):
+                # Each answer has the time of one call, in however many pieces it comes. The first frame is no answer.
                 self._started = self._charged
         return None
 
