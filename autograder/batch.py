@@ -13,7 +13,7 @@ from autograder.course import Course
 from autograder.fingerprint import Fingerprint
 from autograder.lock import held
 from autograder.outputs.csv import write_csv
-from autograder.report import Outcome, Report, ReportError, from_json, report_name, write_report, write_whole
+from autograder.report import Outcome, Report, ReportError, from_json, report_name, to_json, write_report, write_whole
 from autograder.roster import Attendance, Learner, attendance
 from autograder.sandbox import jail
 from autograder.submission import Found, Refused, Submission
@@ -122,9 +122,13 @@ def _grade_what_is_left(
         batch.reports.append(_lightened(report))
         advance()
 
+    in_hand: list[Report] = []
+
     def receive(report: Report) -> None:
+        in_hand[:] = [report]
         write_report(report, batch.reports_folder)
         keep(report)
+        in_hand.clear()
 
     try:
         left = batch.found.submissions if again else _left(batch, course, keep, trust=trust)
@@ -132,10 +136,18 @@ def _grade_what_is_left(
             graders(left, course, receive, trust)
     except KeyboardInterrupt:
         batch.stopped = True
+        # It may come when a report has just been written.
+        counted = {report.submission for report in batch.reports}
+        batch.reports += [_lightened(one) for one in in_hand if one.submission not in counted and _is_there(batch, one)]
     finally:
         if batch.reports:
             missing = batch.attendance.missing if batch.attendance else ()
             write_csv(batch.reports, [exercise.name for exercise in course.exercises], batch.marks, missing)
+
+
+def _is_there(batch: Batch, report: Report) -> bool:
+    path = batch.reports_folder / report_name(report.submission)
+    return path.exists() and path.read_bytes() == to_json(report)
 
 
 def _left(batch: Batch, course: Course, keep: Callable[[Report], None], *, trust: bool) -> list[Submission | Refused]:

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.batch import grade_class
 from autograder.course import Course, Exercise
-from autograder.report import ExerciseResult, Report, ReportError, from_json
+from autograder.report import ExerciseResult, Report, ReportError, from_json, write_report
 from autograder.roster import Attendance, Learner
 from autograder.submission import Found, Submission
 
@@ -124,6 +124,30 @@ def test_ctrl_c_keeps_what_was_graded(tmp_path, course, grader):
     assert (batch.stopped, batch.exit_status) == (True, 130)
     assert [report.submission for report in batch.reports] == ["amara"]
     assert marks(batch.marks) == {"amara": "18"}
+
+
+def test_ctrl_c_between_the_writing_of_a_report_and_its_counting_loses_neither(tmp_path, course, grader, monkeypatch):
+    def written_and_then_stopped(report, folder):
+        write_report(report, folder)
+        if report.submission == "bea":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("autograder.batch.write_report", written_and_then_stopped)
+    grader([graded("amara"), graded("bea"), graded("cem")])
+    batch = grade_class(FOUND, course, tmp_path, trust=False)
+    assert batch.stopped
+    assert [report.submission for report in batch.reports] == ["amara", "bea"]
+    assert marks(batch.marks) == {"amara": "18", "bea": "18"}
+
+
+def test_ctrl_c_before_a_report_is_written_does_not_count_it(tmp_path, course, grader, monkeypatch):
+    def stopped(report, folder):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autograder.batch.write_report", stopped)
+    grader([graded("amara")])
+    batch = grade_class(FOUND, course, tmp_path, trust=False)
+    assert (batch.stopped, batch.reports) == (True, [])
 
 
 def test_an_error_of_ours_keeps_what_was_graded_and_is_not_hidden(tmp_path, course, grader):

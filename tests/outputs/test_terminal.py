@@ -193,7 +193,9 @@ def test_a_very_long_name_is_cut_to_its_column_also_where_letters_are_wide():
     assert lines[5].startswith("字" * 10 + "... ")
 
 
-def test_the_end_names_what_was_ignored_and_where_the_reports_are():
+def test_the_end_names_what_was_ignored_and_where_the_reports_are(tmp_path, monkeypatch):
+    # In the repository itself the demo may have been run.
+    monkeypatch.chdir(tmp_path)
     out = console()
     found = Found([], ["roster.csv", "\x1b.txt"])
     show_batch(out, Batch(found, Path("grades", "demo"), [FULL]), course())
