@@ -107,6 +107,7 @@ class Remembered:
             self._first = _merged(self._first, following) if self._first else following
         except _Varies:
             self._first, self._varies = None, True
+            self._frames.clear()
             return
         self._learn_frames(transcript.exchanges)
 

@@ -15,7 +15,7 @@ import autograder.fingerprint
 import autograder.grade
 from autograder.course import load_course
 from autograder.fingerprint import Fingerprint
-from autograder.grade import MANY, GradingError, grade, grade_all
+from autograder.grade import MANY, GradingError, are_many, grade, grade_all
 from autograder.report import Outcome
 from autograder.sandbox import jail
 from autograder.sandbox.learner import NotStarted
@@ -668,3 +668,11 @@ def test_what_is_left_of_a_class_is_asked_as_all_of_it_was(small_course):
     assert outcomes_of_the_last(1, course, of_class=MANY) == in_a_class
     # A module that counts its calls would tell.
     assert outcomes_of_the_last(1, course) != in_a_class
+
+
+@pytest.mark.parametrize(
+    ("submissions", "of_class", "many"),
+    [([1], 0, False), ([1] * (MANY - 1), 0, False), ([1] * MANY, 0, True), ([1], MANY, True), (iter([1]), 0, True)],
+)
+def test_many_is_the_class_and_not_what_is_left_of_it(submissions, of_class, many):
+    assert are_many(submissions, of_class) is many
