@@ -17,7 +17,8 @@ from autograder.batch import grade_class
 from autograder.cli import run
 from autograder.cluster import ClusterError
 from autograder.cluster.terms import differing
-from autograder.report import from_json
+from autograder.grade import MANY
+from autograder.report import Outcome, from_json
 from autograder.submission import Found, Refused, Submission
 
 RIGHT = b"def double(numbers, more=0.0):\n    return 2 * numbers + more\n"
@@ -122,6 +123,20 @@ def test_the_reports_are_those_of_this_machine_and_need_not_be_made_again_here(d
     assert there.exit_status == here.exit_status == 3
     graded_again = grade_class(class_of(*odd, **odd), course, tmp_path / "there", trust=False)
     assert graded_again.known == 4
+
+
+@pytest.mark.parametrize(("count", "failed"), [(1, 2), (MANY, 1)])
+def test_a_module_that_counts_its_calls_gets_the_marks_it_gets_here(dask, small_course, tmp_path, count, failed):
+    counts = b"asked = []\ndef double(numbers, more=0.0):\n    asked.append(1)\n"
+    counts += b"    return numbers if len(asked) in (2, 3) else numbers * 2 + more\n"
+    ids = [f"learner-{number}" for number in range(count)]
+    found, course = class_of(*ids, **dict.fromkeys(ids, counts)), small_course()
+    grade_class(found, course, tmp_path / "here", trust=False)
+    grade_class(found, course, tmp_path / "there", trust=False, scheduler=scheduler_of(dask))
+    assert written(tmp_path / "there") == written(tmp_path / "here")
+    report = from_json((tmp_path / "there" / "reports" / "learner-0.json").read_bytes())
+    double = next(exercise for exercise in report.exercises if exercise.name == "double")
+    assert [check.outcome for check in double.checks].count(Outcome.FAILED) == failed
 
 
 def test_a_worker_killed_while_it_works_costs_nothing_but_time(dask, small_course, tmp_path):
