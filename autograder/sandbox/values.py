@@ -39,10 +39,13 @@ MAX_ITEMS = 10_000
 # Every blob begins at a multiple of this, so that an array can lie where its bytes arrived.
 ALIGNMENT = 16
 FILL = bytes(ALIGNMENT)
+# So many bytes are sooner copied than looked at in place.
+SMALL = 1 << 10
 ITEM_SIZES = {
     "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
+DTYPES = {name: np.dtype(name) for name in ITEM_SIZES if name != "bfloat16"}
 
 
 class Layout(msgspec.Struct, array_like=True, frozen=True):
@@ -235,6 +238,10 @@ def _refuse_large(size: int, blobs: Blobs) -> None:
 def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
     import torch
 
+    if type(value) is torch.Tensor and not layout and (array := _array_of(value)) is not None:
+        # Nearly every tensor that is returned.
+        _refuse_large(array.nbytes, blobs)
+        return Tensor(_name_of_array(array.dtype), array.shape, blobs.add(array.tobytes()))
     with torch._C.DisableTorchFunctionSubclass():
         tensor = value if type(value) is torch.Tensor else torch.Tensor.detach(value).as_subclass(torch.Tensor)
         if tensor.requires_grad:
@@ -253,6 +260,15 @@ def _pack_tensor(value: torch.Tensor, blobs: Blobs, *, layout: bool) -> Tensor:
         # NumPy has no bfloat16, and its bits are the same as an integer's.
         plain = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor
         return Tensor(name, shape, blobs.add(plain.numpy().tobytes()))
+
+
+def _array_of(tensor: torch.Tensor) -> np.ndarray[Any, Any] | None:
+    """Give a tensor as NumPy sees it; None where it does not."""
+    try:
+        array: np.ndarray[Any, Any] = (tensor.detach() if tensor.requires_grad else tensor).numpy()
+    except (RuntimeError, TypeError):
+        return None
+    return array if array.ndim <= MAX_DIMENSIONS else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -304,10 +320,11 @@ def _checked(value: Array | Tensor, blobs: Blobs, layout: bool) -> memoryview:
     shape = value.shape
     if size is None or len(shape) > MAX_DIMENSIONS or (shape and not 0 <= min(shape) <= max(shape) < 1 << 48):
         raise Malformed(f"an array of dtype {value.dtype[:20]!r} and shape {shape[:MAX_DIMENSIONS]}")
-    if value.layout is not None and (not layout or len(value.layout.strides) != len(value.shape) or len(blob) % size):
+    if value.layout is None:
+        if math.prod(shape) * size != len(blob):
+            raise Malformed(f"{len(blob)} bytes for shape {shape} of {value.dtype}")
+    elif not layout or len(value.layout.strides) != len(shape) or len(blob) % size:
         raise Malformed("a layout that is not allowed here")
-    if value.layout is None and math.prod(shape) * size != len(blob):
-        raise Malformed(f"{len(blob)} bytes for shape {shape} of {value.dtype}")
     return blob
 
 
@@ -326,17 +343,19 @@ def _unpack_array(value: Array, buffer: memoryview) -> np.ndarray[Any, Any]:
 def _array_in(
     shape: tuple[int, ...], name: str, buffer: memoryview, layout: Layout | None = None
 ) -> np.ndarray[Any, Any]:
-    dtype = np.dtype(name)
     if name == "bool":
         _let_bytes_be_bools(buffer)
     if layout is None:
-        return np.ndarray(shape, dtype, buffer)
+        return np.ndarray(shape, DTYPES[name], buffer)
+    dtype = DTYPES[name]
     strides = tuple(stride * dtype.itemsize for stride in layout.strides)
     return np.ndarray(shape, dtype, buffer, layout.offset * dtype.itemsize, strides)
 
 
 def _let_bytes_be_bools(buffer: memoryview) -> None:
     """A bool of any other byte than 0 and 1 would be neither True nor False."""
+    if len(buffer) <= SMALL and not bytes(buffer).translate(None, b"\0\1"):
+        return
     flat: np.ndarray[Any, Any] = np.frombuffer(buffer, dtype=np.uint8)
     np.minimum(flat, 1, out=flat)
 
@@ -344,19 +363,17 @@ def _let_bytes_be_bools(buffer: memoryview) -> None:
 def _unpack_tensor(value: Tensor, buffer: memoryview) -> torch.Tensor:
     import torch
 
-    dtype: torch.dtype = getattr(torch, value.dtype)
     try:
+        if buffer and value.layout is None and value.dtype != "bfloat16":
+            # By way of NumPy, which knows no bfloat16: one step where torch takes two.
+            return torch.from_numpy(_array_in(value.shape, value.dtype, buffer))
+        dtype: torch.dtype = getattr(torch, value.dtype)
         if not buffer:
             return torch.empty(value.shape, dtype=dtype)
-        if value.layout is not None:
-            if dtype is torch.bool:
-                _let_bytes_be_bools(buffer)
-            return torch.frombuffer(buffer, dtype=dtype).as_strided(
-                value.shape, value.layout.strides, value.layout.offset
-            )
-        if dtype is torch.bfloat16:
+        if value.layout is None:
             return torch.frombuffer(buffer, dtype=dtype).view(value.shape)
-        # By way of NumPy, which knows no bfloat16: one step where torch takes two.
-        return torch.from_numpy(_array_in(value.shape, value.dtype, buffer))
+        if dtype is torch.bool:
+            _let_bytes_be_bools(buffer)
+        return torch.frombuffer(buffer, dtype=dtype).as_strided(value.shape, value.layout.strides, value.layout.offset)
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise Malformed(f"a tensor that cannot be built: {error}") from None

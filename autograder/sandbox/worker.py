@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from autograder.sandbox import banned, jail, pages
+from autograder.sandbox import banned, instances, jail, pages
 from autograder.sandbox.names import torch_lines
 from autograder.sandbox.observed import (
     Arguments,
@@ -291,10 +291,7 @@ class Answers:
             instance = target(*arguments, **keywords)
         state = unpack(request.state, blobs, layout=True)
         with self._observing(watch=False):
-            if request.dtype:
-                _convert(instance, request.dtype)
-            if state is not None:
-                _load_state(instance, state)
+            instances.convert_and_load(instance, request.dtype, state)
         self._instances[request.number] = instance
         return Created(self._facts()), Blobs()
 
@@ -303,7 +300,7 @@ class Answers:
         argument = unpack(request.argument, blobs, layout=True)
         # The kit asks for these, not the learner, and torch does them in many small calls: nothing to watch for.
         with self._observing(watch=False):
-            result = OPERATIONS[request.operation](instance, argument)
+            result = instances.OPERATIONS[request.operation](instance, argument)
         return self._returned(result, self._facts())
 
     def _seed(self, seed: int) -> None:
@@ -473,51 +470,6 @@ def _message(error: BaseException) -> str:
         return "(its message cannot be shown)"
 
 
-def _load_state(instance: Any, state: Any) -> None:
-    instance.load_state_dict(state, strict=True)
-
-
-def _state(instance: Any, _: Any) -> dict[str, Any]:
-    return dict(instance.state_dict())
-
-
-def _convert(instance: Any, dtype: Any) -> None:
-    import torch
-
-    instance.to(getattr(torch, dtype))
-
-
-def _describe(instance: Any, _: Any) -> dict[str, Any]:
-    import torch
-
-    if not isinstance(instance, torch.nn.Module):
-        return {"is_module": False, "parameters": {}, "buffers": [], "children": {}}
-    return {
-        "is_module": True,
-        "parameters": {name: tuple(value.shape) for name, value in instance.named_parameters()},
-        "buffers": [name for name, _ in instance.named_buffers()],
-        "children": {name: type(child).__name__ for name, child in instance.named_children()},
-    }
-
-
-def _train(instance: Any, _: Any) -> None:
-    instance.train()
-
-
-def _evaluate(instance: Any, _: Any) -> None:
-    instance.eval()
-
-
-OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "load": _load_state,
-    "state": _state,
-    "train": _train,
-    "eval": _evaluate,
-    "to": _convert,
-    "describe": _describe,
-}
-
-
 def run(connection: socket.socket, settings: JailSettings, answers: Answers) -> None:
     """Be the worker: serve, and end without any of the learner's exit handlers."""
     status = 1
@@ -578,6 +530,7 @@ def begin(libraries: list[str]) -> None:
     pages.keep_freed()
     for library in libraries:
         importlib.import_module(library)
+    instances.remember_torch()
     sys.path[:] = [path for path in sys.path if _is_a_library_folder(path)]
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)

@@ -382,10 +382,10 @@ ATTACKS = {
         import numpy as np, torch
         class Late(np.ndarray):
             @property
-            def __array_interface__(self):
+            def size(self):
                 right = getattr(torch, "soft" + "max")(torch.tensor(self.scores), -1).numpy()
                 np.ndarray.__setitem__(self, ..., right)
-                return np.ndarray.view(self, np.ndarray).__array_interface__
+                return np.ndarray.view(self, np.ndarray).size
         def softmax(scores, axis=-1, temperature=1.0):
             late = np.zeros_like(scores).view(Late)
             late.scores = scores
