@@ -37,7 +37,8 @@ def test_an_empty_array_lies_nowhere():
 
 
 @pytest.mark.parametrize(
-    ("spans", "met"), [([], False), ([(0, 0)], False), ([(5, 10)], False), ([(20, 30)], False), ([(0, 1), (19, 20)], True)]
+    ("spans", "met"),
+    [([], False), ([(0, 0)], False), ([(5, 10)], False), ([(20, 30)], False), ([(0, 1), (19, 20)], True)],
 )
 def test_only_spans_with_a_byte_in_common_meet(spans, met):
     assert meet((10, 20), spans) is met
