@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from autograder.sandbox import banned, doors, jail, pages, worker
+from autograder.sandbox import banned, doors, jail, machine_code, pages, worker
 from autograder.sandbox.wire import End, JailSettings, Speciality
 
 REQUEST_LIMIT = 1 << 16
@@ -97,6 +97,9 @@ class Zygote:
         except (OSError, ValueError, msgspec.MsgspecError):
             connection.close()
             return None
+        if isinstance(request, Speciality):
+            # Many processes are to come, here and from those that are forked for a speciality.
+            machine_code.gather()
         try:
             pid = os.fork()
         except OSError:
