@@ -57,7 +57,7 @@ def close_kernels(operators: Iterable[tuple[str, str]], refuse: Refuse, suspende
         for name, operator in operators:
             for key in kernels_of(operator):
                 kernel = _kernel_of(operator, key) if suspended else None
-                library.impl(operator, key, _closed(functools.partial(refuse, name), suspended, kernel), True)
+                library.impl(operator, key, _closed(functools.partial(refuse, name), suspended, kernel), False)
     # Never freed and nowhere to be found: the learner's code cannot have the kernels put back.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
@@ -123,7 +123,8 @@ def _kernel_of(operator: str, key: str) -> Callable[..., Any] | None:
         kernel: Any = torch.library.get_kernel(operator, "CPU" if key.startswith("Composite") else key)
     except (ValueError, RuntimeError):
         return None
-    return kernel.call_boxed  # type: ignore[no-any-return]
+    # These kernels do not look at the keys that a call came with; to hand them on would make an object for each call.
+    return functools.partial(kernel.call_boxed, torch._C.DispatchKeySet(torch._C.DispatchKey.CPU))
 
 
 def _copy_of(function: FunctionType) -> FunctionType:
