@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     import torch
 
 # A class, or an instance, may have its own of these: then torch's way through them is the only one.
-STEPS = ("to", "load_state_dict", "_apply", "_load_from_state_dict", "set_extra_state", "__getattribute__")
+STEPS = (
+    "to", "load_state_dict", "_apply", "_load_from_state_dict", "set_extra_state", "children", "named_children",
+    "__getattribute__",
+)  # fmt: skip
+REAL = ("", "float16", "bfloat16", "float32", "float64")
 # What torch keeps in each module, unless its class forgot to call `super().__init__()`.
 INSIDE = ("_modules", "_parameters", "_buffers", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 FOR_OTHERS = INSIDE[2:]
@@ -29,7 +33,7 @@ def remember_torch() -> None:
 
 def convert_and_load(instance: Any, dtype: str, state: Any) -> None:
     """Convert a module where a dtype is named, load a state where there is one. Raises what torch does."""
-    parameters = _plain_parameters(instance, state) if state is not None else None
+    parameters = _plain_parameters(instance, state) if state is not None and dtype in REAL else None
     if parameters is not None:
         _fill(parameters, state, dtype)
         return
@@ -94,19 +98,19 @@ def _fill(parameters: dict[str, torch.nn.Parameter], state: dict[str, torch.Tens
     import torch
 
     wanted = getattr(torch, dtype) if dtype else None
-    for name, parameter in parameters.items():
-        if wanted is None or parameter.dtype is wanted:
-            # In place, as torch does it: what the learner keeps of the parameter's memory stays the parameter's.
-            parameter.data.copy_(state[name])
-        else:
-            parameter.data = state[name].to(wanted, copy=True)
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            if wanted is not None and parameter.dtype is not wanted:
+                parameter.data = parameter.data.to(wanted)
+            # In place, as torch does it: what was computed from the parameter before is known to be out of date.
+            parameter.copy_(state[name])
 
 
 def _plain_parameters(instance: Any, state: dict[str, Any]) -> dict[str, torch.nn.Parameter] | None:
     """Give a module's parameters by name where they are just what the state has and no step is the learner's own."""
     import torch
 
-    if not isinstance(instance, torch.nn.Module) or not isinstance(state, dict):
+    if not isinstance(instance, torch.nn.Module) or not isinstance(state, dict) or _puts_others_in_their_place():
         return None
     found: dict[str, torch.nn.Parameter] = {}
     for prefix, module in _modules(instance, ""):
@@ -149,7 +153,16 @@ def _fits(parameter: Any, value: Any) -> bool:
         return False
     if not (parameter.is_floating_point() and value.is_floating_point() and parameter.shape == value.shape):
         return False
-    return parameter.is_cpu and parameter.layout is torch.strided and parameter.grad is None
+    if not (parameter.is_cpu and parameter.layout is torch.strided and parameter.is_contiguous()):
+        return False
+    return parameter.grad is None and not parameter.is_inference()
+
+
+def _puts_others_in_their_place() -> bool:
+    """Tell whether torch was told to make new parameters where it converts a module."""
+    from torch import __future__ as switches
+
+    return switches.get_overwrite_module_params_on_conversion() or switches.get_swap_module_params_on_conversion()
 
 
 @functools.cache

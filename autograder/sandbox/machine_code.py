@@ -43,7 +43,7 @@ def gather() -> None:
 
 
 def _regions_that_ran() -> list[Region]:
-    with open("/proc/self/maps") as maps:
+    with open("/proc/self/maps", errors="surrogateescape") as maps:
         regions = list(_code_in_files(maps))
     with open("/proc/self/pagemap", "rb", buffering=0) as pages:
         ran = [region for region in regions if _has_run(pages, *region)]

@@ -206,7 +206,7 @@ def _address(buffer: Any) -> int:
 
 
 def span(value: Any) -> Span:
-    """Give the addresses of a value's first byte and of the one behind its last; (0, 0) when it has none."""
+    """Give the addresses of an array's or a tensor's first byte and of the one behind its last; (0, 0) without any."""
     if isinstance(value, np.ndarray):
         if not value.size:
             return 0, 0
@@ -215,7 +215,7 @@ def span(value: Any) -> Span:
             return start, start + value.nbytes
         low, high = np.lib.array_utils.byte_bounds(value)
         return int(low), int(high)
-    if is_tensor(value) and value.is_cpu and value.numel() and not value.is_sparse:
+    if value.is_cpu and value.numel() and not value.is_sparse:
         storage = value.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
     return 0, 0
@@ -249,7 +249,8 @@ def fingerprint(value: Any) -> tuple[Any, ...]:
 
 def leaves(value: Any) -> Sequence[Any]:
     """Give the arrays and tensors inside a value."""
-    if isinstance(value, np.ndarray) or is_tensor(value):
+    torch = sys.modules.get("torch")
+    if isinstance(value, np.ndarray) or (torch is not None and isinstance(value, torch.Tensor)):
         return (value,)
     if isinstance(value, list | tuple):
         return [leaf for item in value for leaf in leaves(item)]

@@ -98,7 +98,7 @@ def gather() -> None:
     """Have the kernel move this process's own memory into large pages; where it cannot, all stays as it is."""
     try:
         advise = ctypes.CDLL(None).madvise
-        with open("/proc/self/maps") as maps:
+        with open("/proc/self/maps", errors="surrogateescape") as maps:
             regions = list(_own_regions(maps))
     except (OSError, AttributeError):
         return

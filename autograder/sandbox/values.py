@@ -266,7 +266,7 @@ def _array_of(tensor: torch.Tensor) -> np.ndarray[Any, Any] | None:
     """Give a tensor as NumPy sees it; None where it does not."""
     try:
         array: np.ndarray[Any, Any] = (tensor.detach() if tensor.requires_grad else tensor).numpy()
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         return None
     return array if array.ndim <= MAX_DIMENSIONS else None
 

@@ -75,6 +75,32 @@ class WithAView(nn.Module):
         self.rows = self.weight.data.flatten()
 
 
+class Transposed(nn.Module):
+    """Its parameter does not lie in memory as one would think."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 2).t())
+
+
+class WithHiddenChildren(Layered):
+    def children(self):
+        return iter(())
+
+
+class WithAnExpandedParameter(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1).expand(3))
+
+
+class ComputesBeforehand(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.squared = self.weight**2
+
+
 class Unfinished(nn.Module):
     def __init__(self) -> None:
         pass
@@ -106,7 +132,7 @@ def torch_is_remembered():
     "kind",
     [
         Layered, Tied, WithBuffer, WithItsOwnLoading, WithALayerThatLoadsItself, WithItsOwnConversion, WithAHook,
-        WithAnAttributeInTheWay, WithAView,
+        WithAnAttributeInTheWay, WithAView, Transposed, WithHiddenChildren,
     ],
 )  # fmt: skip
 def test_a_module_is_as_torch_would_have_made_it(kind, sent, dtype):
@@ -118,6 +144,7 @@ def test_a_module_is_as_torch_would_have_made_it(kind, sent, dtype):
     assert module.state_dict().keys() == expected.keys()
     for name, value in module.state_dict().items():
         assert value.dtype is expected[name].dtype
+        assert value.stride() == expected[name].stride()
         assert torch.equal(value, expected[name])
     if kind is WithAView:
         assert torch.equal(module.rows, other.rows)
@@ -136,6 +163,46 @@ def test_parameters_do_not_lie_in_the_memory_of_what_was_sent():
     instances.convert_and_load(module, "float64", state)
     state["first.weight"].zero_()
     assert module.first.weight.abs().min() > 0
+
+
+@pytest.mark.parametrize("sent", [torch.zeros(3, 2).t(), torch.zeros(2, 3)])
+@pytest.mark.parametrize("dtype", ["", "float64"])
+def test_how_a_state_lies_in_memory_says_nothing_of_how_a_parameter_does(sent, dtype):
+    module = WithAView()
+    instances.convert_and_load(module, dtype, {"weight": sent})
+    assert module.weight.stride() == (3, 1)
+
+
+@pytest.mark.parametrize("dtype", ["", "float64"])
+def test_what_was_computed_from_a_parameter_before_it_was_loaded_is_known_to_be_out_of_date(dtype):
+    module = ComputesBeforehand()
+    instances.convert_and_load(module, dtype, {"weight": torch.zeros(3)})
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        module.squared.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [(WithAnExpandedParameter, ""), (WithAnExpandedParameter, "float32"), (Layered, "int64")]
+)
+def test_what_cannot_be_done_is_refused_in_torchs_words(kind, dtype):
+    state = random_state_of(kind(), torch.float32)
+    with pytest.raises((RuntimeError, TypeError)) as expected:
+        twice(kind(), dtype, state)
+    with pytest.raises(type(expected.value)) as told:
+        instances.convert_and_load(kind(), dtype, state)
+    assert str(told.value) == str(expected.value)
+
+
+def test_where_torch_makes_new_parameters_so_it_is():
+    module = WithAView()
+    first = module.weight
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    try:
+        instances.convert_and_load(module, "float64", random_state_of(module, torch.float64))
+    finally:
+        torch.__future__.set_overwrite_module_params_on_conversion(False)
+    assert module.weight is not first
+    assert module.weight.dtype is torch.float64
 
 
 def spoilt(state: dict[str, torch.Tensor], how: str) -> dict[str, torch.Tensor]:

@@ -336,6 +336,8 @@ def test_a_subclass_has_no_say_in_its_value():
         (np.zeros(2, [("a", float)]), "dtype void"),
         (np.ones((1,) * (MAX_DIMENSIONS + 1)), f"with {MAX_DIMENSIONS + 1} dimensions"),
         (torch.ones((1,) * (MAX_DIMENSIONS + 1)), f"with {MAX_DIMENSIONS + 1} dimensions"),
+        # More than NumPy knows.
+        (torch.ones((1,) * 65), "with 65 dimensions"),
         (torch.eye(2).to_sparse(), "torch.sparse_coo tensor"),
         (torch.ones(2, device="meta"), "on meta"),
         (torch.ones(2).to(torch.float8_e5m2), "torch.float8_e5m2"),
