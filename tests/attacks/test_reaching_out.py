@@ -10,6 +10,7 @@ import socket
 import subprocess
 import textwrap
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -150,6 +151,7 @@ def aim(tmp_path):
     (tmp_path / "kept").write_text("kept")
     (tmp_path / "hidden_suite.py").write_text("EXPECTED = 'treasure'\n")
     victim = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    _await_command_line(victim.pid)
     name = f"attend-attack-{os.getpid()}-{tmp_path.name}"
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind(f"\0{name}")
@@ -158,6 +160,13 @@ def aim(tmp_path):
         yield SimpleNamespace(folder=tmp_path, victim=victim, arguments=(str(tmp_path), victim.pid, port, name))
     victim.kill()
     victim.wait()
+
+
+def _await_command_line(pid):
+    # A program has begun a moment before its command line is there to be read.
+    deadline = time.monotonic() + 20
+    while not Path(f"/proc/{pid}/cmdline").read_bytes():
+        assert time.monotonic() < deadline
 
 
 @pytest.fixture
