@@ -13,6 +13,7 @@ import ctypes
 import platform
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.pages import LARGE, MADV_COLLAPSE
@@ -25,6 +26,8 @@ MADV_HUGEPAGE = 14
 FAILED = ctypes.c_void_p(-1).value
 # In what the kernel tells of a page: it is in this process's memory.
 PRESENT = 63
+OVERCOMMIT = Path("/proc/sys/vm/overcommit_memory")
+STRICTLY = "2"
 Region = tuple[int, int]
 
 
@@ -33,20 +36,32 @@ def gather() -> None:
 
     Other processors have to be told that what was written is code now, which is left to the systems that know how.
     """
-    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64" or _is_promised_strictly():
         return
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(AttributeError):
         library = _c_library()
         for region in _regions_that_ran():
             if not _moved(library, *region):
                 return
 
 
+def _is_promised_strictly() -> bool:
+    """Tell whether the kernel promises no memory that it may not have: a move could fail when its place is empty."""
+    try:
+        return OVERCOMMIT.read_text().strip() == STRICTLY
+    except OSError:
+        return True
+
+
 def _regions_that_ran() -> list[Region]:
-    with open("/proc/self/maps", errors="surrogateescape") as maps:
-        regions = list(_code_in_files(maps))
-    with open("/proc/self/pagemap", "rb", buffering=0) as pages:
-        ran = [region for region in regions if _has_run(pages, *region)]
+    """Give where code lies that this process has run; nothing where the system does not tell."""
+    try:
+        with open("/proc/self/maps", errors="surrogateescape") as maps:
+            regions = list(_code_in_files(maps))
+        with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+            ran = [region for region in regions if _has_run(pages, *region)]
+    except OSError:
+        return []
     return _joined(ran)
 
 
