@@ -12,11 +12,11 @@ import contextlib
 import ctypes
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox.pages import LARGE, MADV_COLLAPSE
+from autograder.sandbox.pages import LARGE, MADV_COLLAPSE, mappings
 
 SMALL = 4 << 10
 READ, WRITE, EXECUTE = 1, 2, 4
@@ -76,13 +76,11 @@ def _joined(regions: list[Region]) -> list[Region]:
     return joined
 
 
-def _code_in_files(maps: Iterator[str]) -> Iterator[Region]:
+def _code_in_files(maps: Iterable[str]) -> Iterator[Region]:
     """Give the addresses of each large page that holds nothing but a file's code."""
-    for line in maps:
-        addresses, permissions, _, _, inode, *_ = line.split()
-        if permissions == "r-xp" and inode != "0":
-            start, end = (int(address, 16) for address in addresses.split("-"))
-            for large in range(-(-start // LARGE) * LARGE, end - LARGE + 1, LARGE):
+    for start, end, permissions, of_a_file, _ in mappings(maps):
+        if permissions == "r-xp" and of_a_file:
+            for large in range(start, end, LARGE):
                 yield large, large + LARGE
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 LARGE = 2 << 20
 MADV_COLLAPSE = 25
@@ -108,12 +108,16 @@ def gather() -> None:
         advise(start, end - start, MADV_COLLAPSE)
 
 
-def _own_regions(maps: Iterator[str]) -> Iterator[tuple[int, int]]:
+def _own_regions(maps: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Give the addresses, in whole large pages, of writable memory behind which there is no file."""
+    for start, end, permissions, of_a_file, name in mappings(maps):
+        if permissions.startswith("rw-p") and not of_a_file and name in ("", "[heap]") and start < end:
+            yield start, end
+
+
+def mappings(maps: Iterable[str]) -> Iterator[tuple[int, int, str, bool, str]]:
+    """Give what the kernel tells of a process's memory: the whole large pages in it, permissions, and what it is of."""
     for line in maps:
         addresses, permissions, _, _, inode, *name = line.split()
-        if permissions.startswith("rw-p") and inode == "0" and name in ([], ["[heap]"]):
-            start, end = (int(address, 16) for address in addresses.split("-"))
-            start, end = -(-start // LARGE) * LARGE, end // LARGE * LARGE
-            if start < end:
-                yield start, end
+        start, end = (int(address, 16) for address in addresses.split("-"))
+        yield -(-start // LARGE) * LARGE, end // LARGE * LARGE, permissions, inode != "0", " ".join(name)
