@@ -36,6 +36,11 @@ def processes():
     return found
 
 
+def children(of):
+    """Give the ids of what `of` itself started."""
+    return {child for child, parent in processes().items() if parent == of}
+
+
 def descendants(root):
     """Give the ids of everything that `root` started, and what that started."""
     tree = processes()
@@ -258,7 +263,7 @@ def test_a_grader_that_is_killed_leaves_no_interpreter_that_waits_for_it():
 
 def test_a_worker_goes_when_the_fork_server_is_killed():
     process = grader_that("ForkServer", "time.sleep(60)")
-    (zygote,) = [child for child, parent in processes().items() if parent == process.pid]
+    (zygote,) = children(process.pid)
     started = descendants(process.pid)
     os.kill(zygote, signal.SIGKILL)
     assert gone_within(30.0, started)
@@ -350,9 +355,9 @@ def test_a_prepared_fork_server_that_was_killed_is_told_as_not_started(learner_o
     learner = learner_of(SOURCE, starter=server, banned=SPECIALITY.banned)
     learner.f(np.ones(1))
     learner.close()
-    for process in (killed := descendants(server._zygote.pid)):
-        os.kill(process, signal.SIGKILL)
-    assert gone_within(5, killed)
+    (prepared,) = children(server._zygote.pid)
+    os.kill(prepared, signal.SIGKILL)
+    assert gone_within(5, {prepared})
     with pytest.raises(NotStarted, match="the fork server does not answer"):
         learner.f(np.ones(1))
     assert learner_of(SOURCE, starter=server).f(np.ones(1))[0].tolist() == [2.0]
