@@ -7,11 +7,8 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
 
 import numpy as np
 import pytest
@@ -19,6 +16,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from autograder.labs.server import command
 
+from ..running_jupyter import FREE_PORT, address_once_it_answers
 from .conftest import REPOSITORY, learners_folder
 
 TOKEN = "let-me-in"
@@ -29,18 +27,11 @@ QUERY = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [2.0, -1.0]])
 KEY = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0]])
 
 
-def free_port():
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return opened.getsockname()[1]
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Give the address of a JupyterLab of our own, with settings of its own, on a learner's folder."""
     folder = tmp_path_factory.mktemp("jupyterlab")
-    port = free_port()
-    options = ["--no-browser", "--allow-root", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    options = ["--no-browser", "--allow-root", FREE_PORT]
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")]),
@@ -51,23 +42,10 @@ def server(tmp_path_factory):
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(started, env=environment, stdout=log, stderr=log)
     try:
-        address = f"http://127.0.0.1:{port}"
-        wait_for(address, process, folder / "log")
-        yield address
+        yield address_once_it_answers(process, folder / "RUNTIME", TOKEN, folder / "log")
     finally:
         process.terminate()
         process.wait(30)
-
-
-def wait_for(address, process, log):
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=5).close()
-            return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.2)
-    pytest.fail(f"JupyterLab does not answer: {log.read_text()[-2000:]}")
 
 
 @pytest.fixture(scope="module")
