@@ -187,10 +187,10 @@ def test_a_process_that_ends_on_the_way_is_told_as_ever(graded, limits, double, 
 
 def test_what_is_asked_again_costs_its_time_once(graded, limits):
     hanging = module("number * 2 if number < 2 else time.sleep(9)").replace("import", "import time,", 1)
-    brief = msgspec.structs.replace(limits, call_seconds=0.5)
+    brief = msgspec.structs.replace(limits, call_seconds=1.0)
     _, (results, _, learner) = graded(module(), hanging, limits=brief)
     assert outcomes(results) == [Outcome.TIMED_OUT, Outcome.PASSED, Outcome.PASSED]
-    assert 0.5 <= results[0].seconds < 0.9
+    assert 1.0 <= results[0].seconds < 1.9
     assert learner.is_hasty is False
 
 
@@ -249,16 +249,16 @@ def double(number):
         opening = struct.pack("!II", len(serial), 0) + serial
         answer = bytes.fromhex("{exchange.answer.frame(1).hex()}")
         for piece in {said}:
-            time.sleep(0.3)
+            time.sleep(0.6)
             os.write(3, piece)
     return number * 2
 """
-    brief = msgspec.structs.replace(limits, call_seconds=0.5)
+    brief = msgspec.structs.replace(limits, call_seconds=1.0)
     text = COUNTING.replace("range(1, 64)", "range(1, 2)")
     _, (results, _, learner) = graded(module(), dripping, text=text, limits=brief)
     assert outcomes(results) == [Outcome.PASSED, Outcome.TIMED_OUT]
-    assert results[1].message == "one call took longer than 0.5 s"
-    assert learner.seconds < 1
+    assert results[1].message == "one call took longer than 1 s"
+    assert learner.seconds < 2
 
 
 def test_a_check_that_changes_what_it_was_given_lets_no_wrong_answer_pass(graded):
@@ -396,11 +396,11 @@ def test_a_module_that_counts_its_calls_gets_the_same_marks_whoever_came_before(
 
 
 def test_what_the_check_did_not_want_to_know_costs_nothing(graded):
-    slow = module("(time.sleep(0.2), number)[1]").replace("import", "import time,", 1)
+    slow = module("(time.sleep(0.6), number)[1]").replace("import", "import time,", 1)
     ((alone, _, _),) = graded(slow)
     _, (later, _, learner) = graded(module(), slow)
-    assert [result.seconds for result in later] == pytest.approx([result.seconds for result in alone], abs=0.1)
-    assert learner.seconds == pytest.approx(sum(result.seconds for result in later), abs=0.1)
+    assert [result.seconds for result in later] == pytest.approx([result.seconds for result in alone], abs=0.5)
+    assert learner.seconds == pytest.approx(sum(result.seconds for result in later), abs=0.5)
 
 
 def test_a_module_that_is_asked_too_much_in_vain_is_asked_one_thing_at_a_time(graded):
@@ -414,7 +414,7 @@ def test_portions_before_the_one_that_ended_the_process_cost_their_time_once(gra
     ending = ending.replace("import", "import os, time,", 1)
     ((alone, _, _),) = graded(ending, text=COUNTING)
     _, (later, _, _) = graded(module(), ending, text=COUNTING)
-    assert later[0].seconds == pytest.approx(alone[0].seconds, abs=0.3)
+    assert later[0].seconds == pytest.approx(alone[0].seconds, abs=0.8)
 
 
 @pytest.mark.parametrize("size", ["size", "5_000 + size"], ids=["many to a sheet", "one to a sheet"])

@@ -93,7 +93,7 @@ def test_a_process_that_says_something_else_is_quoted_as_it_is(learner_of):
 def test_the_seconds_of_the_call_are_spent(learner_of):
     learner = learner_of("import time\ndef f():\n    time.sleep(0.2)")
     learner.f()
-    assert 0.2 <= learner.seconds < 1.0
+    assert 0.2 <= learner.seconds < 5
 
 
 def test_what_was_printed_is_told_and_is_the_call_s_own(learner_of):
