@@ -76,6 +76,12 @@ class ExerciseView:
     code: CodeView | None
     hints: Sequence[HintView]
 
+    @property
+    def all_passed(self) -> bool:
+        """Whether there is nothing to show but checks that passed, as there is for everybody who did it right."""
+        own = self.reason or self.diagnoses or self.code or self.hints
+        return self.done and not own and all(check.passed for check in self.checks)
+
 
 class Words:
     """The words of a page that do not depend on what it shows."""
@@ -102,6 +108,7 @@ class ExerciseViews:
         self.words = Words(self._reader)
         self._contracts: dict[str, dict[str, str]] = {}
         self._hints: dict[str, tuple[str, ...]] = {}
+        self._passed_views: dict[str, CheckView] = {}
 
     def view(self, result: ExerciseResult, *, anchored: bool = False) -> ExerciseView:
         """Give an exercise as the course's feedback policy lets it be shown; `anchored` where a page links to it."""
@@ -116,8 +123,8 @@ class ExerciseViews:
             done=result.passed,
             reason=self._reason(told, unwritten=unwritten),
             diagnosed=self.say(_diagnosed(told.diagnosis)),
-            diagnoses=[self._diagnosis(diagnosis) for diagnosis in told.diagnosis],
-            checks=self._checks(told) if not (told.reason or unwritten) and _has_titles(told) else [],
+            diagnoses=tuple(self._diagnosis(diagnosis) for diagnosis in told.diagnosis),
+            checks=self._checks(told) if not (told.reason or unwritten) and _has_titles(told) else (),
             code=None if unwritten else code_view(told, self._reader),
             hints=self._hints_for(told),
         )
@@ -161,13 +168,13 @@ class ExerciseViews:
         shown = (figures and diagnosis.call) or diagnosis.counterexample
         return DiagnosisView(visible(text), cut_lines(shown), figures)
 
-    def _checks(self, result: ExerciseResult) -> list[CheckView]:
+    def _checks(self, result: ExerciseResult) -> tuple[CheckView, ...]:
         """Give every check; a failed one says its sentence of the contract and draws its figures where they are new."""
         views: list[CheckView] = []
         said, drawn = {""}, [[], *(diagnosis.figures for diagnosis in result.diagnosis)]
         for check in result.checks:
             if check.outcome is Outcome.PASSED:
-                views.append(CheckView(self._check_title(check), passed=True))
+                views.append(self._passed(check.title))
                 continue
             sentence = self._sentence(check.hint)
             figures = [] if check.figures in drawn else check.figures
@@ -175,11 +182,16 @@ class ExerciseViews:
             views.append(self._failed(check, "" if sentence in said else sentence, figures, unfolded=unfolded))
             said.add(sentence)
             drawn.append(figures)
-        return views
+        return tuple(views)
+
+    def _passed(self, title: str) -> CheckView:
+        if title not in self._passed_views:
+            self._passed_views[title] = CheckView(self._check_title(title), passed=True)
+        return self._passed_views[title]
 
     def _failed(self, check: CheckResult, sentence: str, figures: Sequence[Figure], *, unfolded: bool) -> CheckView:
         return CheckView(
-            title=self._check_title(check),
+            title=self._check_title(check.title),
             passed=False,
             ending=self.say(ENDINGS[check.outcome]) if check.outcome in ENDINGS else "",
             sentence=sentence,
@@ -196,8 +208,8 @@ class ExerciseViews:
             return ""
         return self.say(check.phrase or check.message)
 
-    def _check_title(self, check: CheckResult) -> str:
-        return visible(self._reader.title(check.title))
+    def _check_title(self, title: str) -> str:
+        return visible(self._reader.title(title))
 
     def _sentence(self, hint: str) -> str:
         exercise, _, key = hint.partition(".")
@@ -215,17 +227,17 @@ class ExerciseViews:
             return {}
         return {key: visible(sentence) for key, sentence in read.items() if isinstance(sentence, str)}
 
-    def _hints_for(self, result: ExerciseResult) -> list[HintView]:
+    def _hints_for(self, result: ExerciseResult) -> tuple[HintView, ...]:
         """Give the staged hints, which learners have anyway, of an exercise that is not done but told about."""
         if result.passed or not (result.reason or _has_titles(result)):
-            return []
+            return ()
         if result.name not in self._hints:
             self._hints[result.name] = self._read_hints(result.name)
         texts = self._hints[result.name]
-        return [
+        return tuple(
             HintView(self.say(say("Hint {number} of {total}", number=position, total=len(texts))), visible(text))
             for position, text in enumerate(texts, 1)
-        ]
+        )
 
     def _read_hints(self, exercise: str) -> tuple[str, ...]:
         try:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from markupsafe import Markup
+
 from autograder.course import Course
 from autograder.language import Phrase, say
 from autograder.outputs.html.exercise import ExerciseView, ExerciseViews, Words
-from autograder.outputs.html.rendering import render_page
+from autograder.outputs.html.rendering import macro, render_page
 from autograder.outputs.text import number, visible
 from autograder.report import Report
 
@@ -26,6 +28,7 @@ class Edition:
     reason: str
     facts: Sequence[str]
     exercises: Sequence[ExerciseView]
+    fragments: Sequence[Markup]
 
 
 class LearnerPages:
@@ -34,6 +37,7 @@ class LearnerPages:
     def __init__(self, course: Course, languages: Sequence[str]) -> None:
         self._course = course
         self._views = {language: ExerciseViews(course, language) for language in languages}
+        self._of_everybody: dict[ExerciseView, Markup] = {}
 
     def page(self, report: Report, source: str = "") -> str:
         """Give the page of a report as HTML; `source` is kept in it, to tell what it was made from."""
@@ -45,7 +49,8 @@ class LearnerPages:
 
     def _edition(self, report: Report, language: str, views: ExerciseViews) -> Edition:
         # Not having handed in a bonus exercise is nothing to tell.
-        told = [result for result in report.exercises if not result.left_out]
+        told = [result for result in report.exercises if not result.left_out and report.graded]
+        exercises = [views.view(result, anchored=True) for result in told]
         return Edition(
             language=language,
             words=views.words,
@@ -54,8 +59,21 @@ class LearnerPages:
             total=views.say(_total(report)),
             reason="" if report.graded else visible(views.say(report.reason_phrase or report.reason)),
             facts=[*([views.say(_handed_in(report))] if report.handed_in else []), *map(visible, report.notes)],
-            exercises=[views.view(result, anchored=True) for result in told] if report.graded else [],
+            exercises=exercises,
+            fragments=[self._fragment(exercise, views.words) for exercise in exercises],
         )
+
+    def _fragment(self, exercise: ExerciseView, words: Words) -> Markup:
+        """Give the markup of an exercise; where all of it passed it is made once, for all learners of a class."""
+        if not exercise.all_passed:
+            return _exercise_fragment(exercise, words)
+        if exercise not in self._of_everybody:
+            self._of_everybody[exercise] = _exercise_fragment(exercise, words)
+        return self._of_everybody[exercise]
+
+
+def _exercise_fragment(exercise: ExerciseView, words: Words) -> Markup:
+    return macro("exercise.html.j2", "exercise_fragment", exercise, words)
 
 
 def _who(report: Report) -> str:

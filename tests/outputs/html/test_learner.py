@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from autograder.outputs.html.learner import LearnerPages
-from autograder.report import ExerciseResult, Report
+from autograder.report import ExerciseResult, Outcome, Report
 
 from .conftest import one_report
 
@@ -38,6 +38,31 @@ def test_the_head_says_who_how_much_and_when(course, opened, report):
         "Causal mask\t0 of 15 points · 0 of 1 checks passed",
         "Attention\t0 of 20 points",
     ]
+
+
+def right(result, earned=None):
+    """Give a result of which every check passed."""
+    checks = [msgspec.structs.replace(check, outcome=Outcome.PASSED, earned=check.points) for check in result.checks]
+    own = {"checks": checks, "diagnosis": [], "code": "", "earned": earned or result.points}
+    return msgspec.structs.replace(result, **own)
+
+
+@pytest.mark.parametrize("feedback", ["full", "hint", "title", "none"])
+def test_a_page_is_the_same_whosever_pages_were_made_before(course, report, feedback):
+    course = msgspec.structs.replace(course, feedback=feedback)
+    softmax, mask, *others = report.exercises
+    exercises = [
+        [right(softmax), right(mask), *others],
+        report.exercises,
+        [right(softmax), mask, *others],
+        [right(softmax, earned=19), right(mask), *others],
+        [msgspec.structs.replace(right(softmax), code="mine = 1", diagnosis=softmax.diagnosis), right(mask), *others],
+        [msgspec.structs.replace(right(softmax), checks=right(softmax).checks[:2]), right(mask), *others],
+    ]
+    reports = [msgspec.structs.replace(report, exercises=each) for each in exercises]
+    pages = LearnerPages(course, ("en", "zh"))
+    assert [pages.page(each) for each in reports] == [page_of(course, each) for each in reports]
+    assert len({pages.page(each) for each in reports}) >= 5
 
 
 def test_a_bonus_is_told_where_it_was_handed_in(course, opened, report):
