@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass, field
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
-from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook, new_uuid
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import insert
 
 from autograder.course import Course
@@ -29,51 +30,66 @@ def write_learner(gradebook: Gradebook, learner: Learner) -> str:
 
 def write_marks(gradebook: Gradebook, report: Report, course: Course, structure: Structure, learner: str) -> bool:
     """Write the marks of a graded submission; say whether one that a person gave now has another mark beneath it."""
+    news = _News()
     submission = _submission(gradebook, structure, learner)
-    if report.handed_in:
+    id = submission.id if submission else news.submission(structure.assignment_id, learner, report.handed_in)
+    if submission and report.handed_in:
         submission.timestamp = _in_utc(report.handed_in)
-    notebooks = {notebook.notebook_id: notebook for notebook in submission.notebooks}
-    to_review, news = False, _News()
+    notebooks = {notebook.notebook_id: notebook for notebook in submission.notebooks} if submission else {}
+    to_review = False
     for exercise in report.exercises:
-        id = structure.notebooks[exercise.name]
-        notebook = notebooks.pop(id, None) or _new_notebook(gradebook, id, submission)
-        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook, news)
+        notebook = notebooks.pop(structure.notebooks[exercise.name], None)
+        place = notebook.id if notebook else news.notebook(structure.notebooks[exercise.name], id)
+        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook, place, news)
     for notebook in notebooks.values():
         _retire_notebook(gradebook, notebook)
     news.write(gradebook)
     return to_review
 
 
-@dataclass
 class _News:
     """Rows that are not there yet: written all at once, since to make an object of each takes most of the time."""
 
-    grades: list[dict[str, str | float | bool]] = field(default_factory=list)
-    comments: list[dict[str, str | None]] = field(default_factory=list)
+    def __init__(self) -> None:
+        # Each table after what its rows belong to.
+        self._rows: dict[type[Any], list[dict[str, Any]]] = {
+            kind: [] for kind in (SubmittedAssignment, SubmittedNotebook, Grade, Comment)
+        }
+
+    def submission(self, assignment: str, learner: str, handed_in: str | None) -> str:
+        """Add what a learner handed in, without the empty marks that `add_submission` would write first."""
+        timestamp = _in_utc(handed_in) if handed_in else None
+        return self._add(SubmittedAssignment, assignment_id=assignment, student_id=learner, timestamp=timestamp)
+
+    def notebook(self, notebook: str, submission: str) -> str:
+        """Add an exercise of a submission."""
+        return self._add(SubmittedNotebook, notebook_id=notebook, assignment_id=submission, flagged=False)
+
+    def grade(self, cell: str, notebook: str, earned: float) -> None:
+        """Add the mark of a check."""
+        self._add(Grade, cell_id=cell, notebook_id=notebook, auto_score=earned, needs_manual_grade=False)
+
+    def comment(self, cell: str, notebook: str, said: str | None) -> None:
+        """Add what is said of a check."""
+        self._add(Comment, cell_id=cell, notebook_id=notebook, auto_comment=said)
 
     def write(self, gradebook: Gradebook) -> None:
-        """Insert the rows, after what they belong to."""
+        """Insert the rows."""
         gradebook.db.flush()
-        for table, rows in ((Grade, self.grades), (Comment, self.comments)):
+        for kind, rows in self._rows.items():
             if rows:
-                gradebook.db.execute(insert(table.__table__), rows)
+                gradebook.db.execute(insert(kind.__table__), rows)
+
+    def _add(self, kind: type[Any], **columns: Any) -> str:
+        id = _later_id()
+        self._rows[kind].append({"id": id, **columns})
+        return id
 
 
-def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment:
-    """Find a learner's submission or make one, without the empty marks that `add_submission` would write first."""
-    try:
+def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> SubmittedAssignment | None:
+    with suppress(MissingEntry):
         return gradebook.find_submission(structure.assignment, learner)
-    except MissingEntry:
-        submission = SubmittedAssignment(assignment_id=structure.assignment_id, student_id=learner)
-        gradebook.db.add(submission)
-        return submission
-
-
-def _new_notebook(gradebook: Gradebook, id: str, submission: SubmittedAssignment) -> SubmittedNotebook:
-    # With an id of its own from the beginning, by which rows that are not objects can name it.
-    notebook = SubmittedNotebook(id=new_uuid(), notebook_id=id, assignment=submission)
-    gradebook.db.add(notebook)
-    return notebook
+    return None
 
 
 def _later_id() -> str:
@@ -86,24 +102,24 @@ def _write_exercise(
     exercise: ExerciseResult,
     course: Course,
     structure: Structure,
-    notebook: SubmittedNotebook,
+    notebook: SubmittedNotebook | None,
+    place: str,
     news: _News,
 ) -> bool:
-    grades = {grade.cell_id: grade for grade in notebook.grades}
-    comments = {comment.cell_id: comment for comment in notebook.comments}
+    """Bring a notebook in line with the result; `place` is its id, and it is None where it is new itself."""
+    grades = {grade.cell_id: grade for grade in notebook.grades} if notebook else {}
+    comments = {comment.cell_id: comment for comment in notebook.comments} if notebook else {}
     to_review = False
     for check in exercise.checks:
         cells, said = structure.cells(exercise.name, check.name), comment_of(check, exercise, course)
         if grade := grades.pop(cells.grade, None):
             to_review |= _score(grade, check.earned)
         else:
-            place = {"id": _later_id(), "cell_id": cells.grade, "notebook_id": notebook.id}
-            news.grades.append({**place, "auto_score": check.earned, "needs_manual_grade": False})
+            news.grade(cells.grade, place, check.earned)
         if comment := comments.pop(cells.comment, None):
             comment.auto_comment = said
         else:
-            place = {"id": _later_id(), "cell_id": cells.comment, "notebook_id": notebook.id}
-            news.comments.append({**place, "auto_comment": said})
+            news.comment(cells.comment, place, said)
     _retire(gradebook, [*grades.values(), *comments.values()])
     return to_review
 

@@ -35,8 +35,10 @@ def comment_of(check: CheckResult, exercise: ExerciseResult, course: Course) -> 
     nbgrader shows comments to learners, so they say no more than the course's feedback policy, and in the course's
     first language.
     """
+    if check.outcome is Outcome.PASSED:
+        return None
     shown, around = allowed_check(check, course.feedback), allowed(exercise, course.feedback)
-    if check.outcome is Outcome.PASSED or not (shown.title or shown.name):
+    if not (shown.title or shown.name):
         return None
     reader = course.reader(course.languages[0])
     parts = [_explanation(diagnosis.explanation, course) for diagnosis in around.diagnosis]
