@@ -149,11 +149,12 @@ def show_class(
     core = [exercise for exercise in course.exercises if not exercise.bonus]
     width = console.width - SLACK
     table = partial(_class_table, ordered, course, names or {})
-    if width - _widest(console, table(course.exercises)) >= NARROWEST_REMARK:
+    whole = table(course.exercises)
+    left = width - _widest(console, whole)
+    if left >= NARROWEST_REMARK:
         console.print(table(course.exercises, with_remarks=True), width=width)
     else:
-        fits = _widest(console, table(course.exercises)) <= width
-        console.print(table(course.exercises if fits else core))
+        console.print(whole if left >= 0 else table(core))
         if any(map(_remark, ordered)):
             console.print(_remarks_below(ordered), width=width)
     console.print()
