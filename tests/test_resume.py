@@ -241,7 +241,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_a_learner_and_leaves_no_process(small_
         assert run.poll() is None
         time.sleep(0.01)
     os.killpg(run.pid, signal.SIGINT)
-    told, _ = run.communicate(timeout=20)
+    told, _ = run.communicate(timeout=60)
     assert run.returncode == 130
     assert "Stopped with 1 submissions not graded yet; what is graded is kept." in told
     assert processes_of(run.pid) == []
