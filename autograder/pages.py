@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.course import FILE_NAME, Course
 from autograder.language import CATALOGUES, Phrase, said_by, say
 from autograder.outputs.html.learner import LearnerPages
-from autograder.report import ReportError, from_json, write_whole
+from autograder.report import Report, ReportError, from_json, write_whole
 
 FOLDER = "feedback"
 PROGRAM = Path(__file__).parent
@@ -44,25 +44,44 @@ def make_pages(out: Path, course: Course, languages: Sequence[str]) -> Pages:
                 "{folder}: there is no such folder; grade first, or name the folder above it with --out", folder=reports
             )
         )
-    pages, maker, surroundings = Pages(out / FOLDER), LearnerPages(course, languages), _surroundings(course, languages)
+    press = _Press(Pages(out / FOLDER), LearnerPages(course, languages), _surroundings(course, languages))
     for path in sorted(reports.glob("*.json")):
+        press.bring_up_to_date(path)
+    return press.pages
+
+
+class _Press:
+    """Makes the pages of reports, one after the other, and counts them."""
+
+    def __init__(self, pages: Pages, maker: LearnerPages, surroundings: bytes) -> None:
+        self.pages = pages
+        self._maker = maker
+        self._surroundings = surroundings
+
+    def bring_up_to_date(self, path: Path) -> None:
+        """Make the page of the report at `path`, unless it is there and was made from the same."""
+        page = self.pages.folder / f"{path.name.removesuffix('.json')}.html"
         try:
             data = path.read_bytes()
-            source = hashlib.sha256(surroundings + data).hexdigest()
-            page = pages.folder / f"{path.name.removesuffix('.json')}.html"
-            if _made_from(page, source):
-                pages.kept += 1
-                continue
-            report = from_json(data)
+            source = hashlib.sha256(self._surroundings + data).hexdigest()
+            report = None if _made_from(page, source) else from_json(data)
         except ReportError as error:
-            pages.trouble.append(say("no page of {report}: {why}", report=path, why=said_by(error)))
+            self._tell(path, said_by(error))
         except OSError as error:
-            pages.trouble.append(say("no page of {report}: {why}", report=path, why=error.strerror))
+            self._tell(path, error.strerror)
         else:
-            # Text that has no UTF-8 form was made visible before; nothing else can fail here.
-            write_whole(page, maker.page(report, source).encode("utf-8", "backslashreplace"))
-            pages.written += 1
-    return pages
+            self._make(page, report, source)
+
+    def _tell(self, report: Path, why: Phrase | str | None) -> None:
+        self.pages.trouble.append(say("no page of {report}: {why}", report=report, why=why))
+
+    def _make(self, page: Path, report: Report | None, source: str) -> None:
+        if report is None:
+            self.pages.kept += 1
+            return
+        # Text that has no UTF-8 form was made visible before; nothing else can fail here.
+        write_whole(page, self._maker.page(report, source).encode("utf-8", "backslashreplace"))
+        self.pages.written += 1
 
 
 def _made_from(page: Path, source: str) -> bool:
