@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from nbgrader.api import Gradebook
+
 from autograder.course import Course
 from autograder.gradebook.database import FILE_NAME, file_url, opened
 from autograder.gradebook.marks import write_learner, write_marks
@@ -70,15 +72,21 @@ def fill_gradebook(reports: Iterable[Report], course: Course, url: str, *, roste
             known = learner or Learner("", report.learner_name)
             with book.transaction() as gradebook:
                 id = write_learner(gradebook, Learner(report.submission, known.name, known.email))
-                if not report.graded:
-                    filled.not_graded.append(report.submission)
-                    continue
-                structure.hold(gradebook, report)
-                if write_marks(gradebook, report, course, structure, id):
-                    filled.to_review.append(report.submission)
-                filled.learners += 1
+                _fill_in(filled, gradebook, report, course, structure, id)
         with book.transaction() as gradebook:
             for learner in absent.values():
                 write_learner(gradebook, learner)
             filled.retired = structure.retire(gradebook)
     return filled
+
+
+def _fill_in(
+    filled: Filled, gradebook: Gradebook, report: Report, course: Course, structure: Structure, learner: str
+) -> None:
+    if not report.graded:
+        filled.not_graded.append(report.submission)
+        return
+    structure.hold(gradebook, report)
+    if write_marks(gradebook, report, course, structure, learner):
+        filled.to_review.append(report.submission)
+    filled.learners += 1

@@ -97,6 +97,11 @@ class Zygote:
         except (OSError, ValueError, msgspec.MsgspecError):
             connection.close()
             return None
+        return self._fork(connection, request, descriptor)
+
+    def _fork(
+        self, connection: socket.socket, request: JailSettings | Speciality, descriptor: int
+    ) -> Callable[[], None] | None:
         if isinstance(request, Speciality):
             # Many processes are to come, here and from those that are forked for a speciality.
             machine_code.gather()
