@@ -19,7 +19,6 @@ import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -61,8 +60,11 @@ class Zygote:
         self._prepared = prepared
         self._specialists: list[int] = []
         self._workers: dict[int, socket.socket] = {}
-        self._dismissed: set[socket.socket] = set()
         self._wake, wake_writer = os.pipe()
+        # Each thing that serving touches is copied after each fork: `select` asks every socket for its number.
+        self._sources = select.poll()
+        for source in (listener, parent, self._wake):
+            self._sources.register(source, select.POLLIN)
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_writer, False)
         signal.set_wakeup_fd(wake_writer)
@@ -70,19 +72,18 @@ class Zygote:
 
     def serve(self) -> Callable[[], None] | None:
         """Serve until the parent is gone (None), or, in a fresh fork, give what that worker has to do."""
+        listener, parent = self._listener.fileno(), self._parent.fileno()
         while True:
-            # One that was dismissed stays readable until its worker is buried: it would be heard again and again.
-            connections = [line for line in self._workers.values() if line not in self._dismissed]
-            sources: list[Any] = [self._listener, self._parent, self._wake, *connections]
-            ready, _, _ = select.select(sources, [], [])
-            if self._parent in ready:
+            ready = {source for source, _ in self._sources.poll()}
+            if parent in ready:
                 self._end_all()
                 return None
-            self._reap()
-            for connection in connections:
-                if connection in ready:
-                    self._hear(connection)
-            if self._listener in ready:
+            if self._wake in ready:
+                self._reap()
+            for pid, connection in self._workers.items():
+                if connection.fileno() in ready:
+                    self._dismiss(pid, connection)
+            if listener in ready:
                 body = self._accept()
                 if body is not None:
                     return body
@@ -121,6 +122,7 @@ class Zygote:
             return None
         connection.setblocking(False)
         self._workers[pid] = connection
+        self._sources.register(connection, select.POLLIN)
         return None
 
     def _body_of_a_fork(
@@ -134,18 +136,13 @@ class Zygote:
         os.close(self._wake)
         return lambda: _be_specialist(socket.socket(fileno=descriptor), parent, request, prepared)
 
-    def _hear(self, connection: socket.socket) -> None:
-        # A grader only ever closes this connection: that means its worker has to go.
-        for pid, other in self._workers.items():
-            if other is connection:
-                self._dismissed.add(connection)
-                _kill(pid)
+    def _dismiss(self, pid: int, connection: socket.socket) -> None:
+        # A grader only ever closes this connection: that means its worker has to go, and is all that it has to say.
+        self._sources.unregister(connection)
+        _kill(pid)
 
     def _reap(self) -> None:
-        try:
-            os.read(self._wake, 4096)
-        except BlockingIOError:
-            return
+        os.read(self._wake, 4096)
         for pid in list(self._workers):
             end = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if end is not None:
@@ -157,7 +154,8 @@ class Zygote:
             os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         connection = self._workers.pop(pid)
-        self._dismissed.discard(connection)
+        with contextlib.suppress(KeyError):
+            self._sources.unregister(connection)
         try:
             connection.send(msgspec.msgpack.encode(end))
         except OSError:
