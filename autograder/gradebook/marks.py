@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -52,6 +54,7 @@ class _News:
 
     def __init__(self) -> None:
         # Each table after what its rows belong to.
+        self._ids = _later_ids()
         self._rows: dict[type[Any], list[dict[str, Any]]] = {
             kind: [] for kind in (SubmittedAssignment, SubmittedNotebook, Grade, Comment)
         }
@@ -81,7 +84,7 @@ class _News:
                 gradebook.db.execute(insert(kind.__table__), rows)
 
     def _add(self, kind: type[Any], **columns: Any) -> str:
-        id = _later_id()
+        id = next(self._ids)
         self._rows[kind].append({"id": id, **columns})
         return id
 
@@ -92,9 +95,10 @@ def _submission(gradebook: Gradebook, structure: Structure, learner: str) -> Sub
     return None
 
 
-def _later_id() -> str:
-    """Give an id that comes after those given before: among random ones, each row would change a page of its own."""
-    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
+def _later_ids() -> Iterator[str]:
+    """Give ids that come after those given before: among random ones, each row would change a page of its own."""
+    beginning = f"{time.time_ns():016x}{secrets.token_hex(4)}"
+    return (f"{beginning}{number:08x}" for number in itertools.count())
 
 
 def _write_exercise(
