@@ -1,4 +1,4 @@
-"""Where a Jupyter server that a test started is: at a port that it chose itself, so that no other program has it."""
+"""Where a Jupyter server that a test started is: at a port that it chose itself when it was about to listen."""
 
 import json
 import subprocess

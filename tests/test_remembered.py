@@ -410,7 +410,7 @@ def test_a_module_that_is_asked_too_much_in_vain_is_asked_one_thing_at_a_time(gr
 
 
 def test_portions_before_the_one_that_ended_the_process_cost_their_time_once(graded):
-    ending = module("(time.sleep(0.02), number * 2)[1] if len(number) < 60 else os._exit(3)")
+    ending = module("(time.sleep(0.05), number * 2)[1] if len(number) < 60 else os._exit(3)")
     ending = ending.replace("import", "import os, time,", 1)
     ((alone, _, _),) = graded(ending, text=COUNTING)
     _, (later, _, _) = graded(module(), ending, text=COUNTING)
