@@ -202,7 +202,7 @@ def bounds(long: Sequence[Cost], ours: Sequence[Cost], rivals: Sequence[Cost]) -
     with_it = [cost.one.processor for cost in long]
     return [
         f"with the longest check {with_it[0]:.2f} s ({processors()} jobs), {with_it[1]:.2f} s (one)",
-        f"without it {all_cores:.2f} s ({processors()} jobs), {one_job:.2f} s (one), aim at most {MOST_SECONDS} s: "
+        f"without it {all_cores:.3f} s ({processors()} jobs), {one_job:.3f} s (one), aim at most {MOST_SECONDS} s: "
         + reached(max(all_cores, one_job) <= MOST_SECONDS),
         f"nbgrader takes {cheaper:.1f} times as much for the same exercises, aim at least {LEAST_TIMES_NBGRADER}: "
         + reached(cheaper >= LEAST_TIMES_NBGRADER),
