@@ -41,8 +41,8 @@ def write_marks(gradebook: Gradebook, report: Report, course: Course, structure:
     to_review = False
     for exercise in report.exercises:
         notebook = notebooks.pop(structure.notebooks[exercise.name], None)
-        place = notebook.id if notebook else news.notebook(structure.notebooks[exercise.name], id)
-        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook, place, news)
+        notebook_id = notebook.id if notebook else news.notebook(structure.notebooks[exercise.name], id)
+        to_review |= _write_exercise(gradebook, exercise, course, structure, notebook, notebook_id, news)
     for notebook in notebooks.values():
         _retire_notebook(gradebook, notebook)
     news.write(gradebook)
@@ -53,8 +53,8 @@ class _News:
     """Rows that are not there yet: written all at once, since to make an object of each takes most of the time."""
 
     def __init__(self) -> None:
-        # Each table after what its rows belong to.
         self._ids = _later_ids()
+        # Each table after what its rows belong to.
         self._rows: dict[type[Any], list[dict[str, Any]]] = {
             kind: [] for kind in (SubmittedAssignment, SubmittedNotebook, Grade, Comment)
         }
@@ -107,10 +107,10 @@ def _write_exercise(
     course: Course,
     structure: Structure,
     notebook: SubmittedNotebook | None,
-    place: str,
+    notebook_id: str,
     news: _News,
 ) -> bool:
-    """Bring a notebook in line with the result; `place` is its id, and it is None where it is new itself."""
+    """Bring a notebook in line with the result; one that is new itself is None, and has only its id yet."""
     grades = {grade.cell_id: grade for grade in notebook.grades} if notebook else {}
     comments = {comment.cell_id: comment for comment in notebook.comments} if notebook else {}
     to_review = False
@@ -119,11 +119,11 @@ def _write_exercise(
         if grade := grades.pop(cells.grade, None):
             to_review |= _score(grade, check.earned)
         else:
-            news.grade(cells.grade, place, check.earned)
+            news.grade(cells.grade, notebook_id, check.earned)
         if comment := comments.pop(cells.comment, None):
             comment.auto_comment = said
         else:
-            news.comment(cells.comment, place, said)
+            news.comment(cells.comment, notebook_id, said)
     _retire(gradebook, [*grades.values(), *comments.values()])
     return to_review
 

@@ -1,7 +1,8 @@
 """Memory in such an order that a fork has little to copy; and memory that is kept, not given back and taken again.
 
 A process that holds torch has some 50,000 small pages; to enter each into a fork's tables, and to take it out again at
-the fork's end, costs more than all that a fork does until it is ready. In large pages they are a hundred.
+the fork's end, costs more than all that a fork does until it is ready. In large pages they are a hundred, beside
+5,000 small ones where no large one has room.
 
 What a fork writes to is copied for it page by page. New objects go first of all into gaps, which lie far apart: filled
 before the fork, they leave its objects no other place than one behind the other.
